@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The steps of start-up that belong to the processor, in the order main.c takes them. */
+#ifndef TALLY_ARCH_BOOT_H
+#define TALLY_ARCH_BOOT_H
+
+#include "lib/kernel.h"
+
+void kernel_main(paddr_t dtb);
+void arch_memory_init(void);
+void arch_irq_init(void);
+void arch_timer_init(void); /* also on each later CPU */
+void arch_smp_init(void);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Physical pages and kernel memory. Every page of RAM has a struct page with a
+ * reference count; a page goes back to the allocator when the count falls to
+ * zero. Pages of the root image are `reserved`: counted, never freed.
+ */
+#ifndef TALLY_MM_PAGE_H
+#define TALLY_MM_PAGE_H
+
+#include "lib/kernel.h"
+
+#define PAGE_SHIFT 12
+#define PAGE_SIZE 4096UL
+#define PAGE_MASK (~(PAGE_SIZE - 1))
+
+/* All RAM is mapped at this offset; the kernel image is linked inside it. */
+#define DIRECT_MAP 0xffff000000000000ULL
+static inline void *phys_to_virt(paddr_t pa)
+{
+	return (void *)(pa + DIRECT_MAP);
+}
+static inline paddr_t virt_to_phys(const void *va)
+{
+	return (paddr_t)va - DIRECT_MAP;
+}
+
+struct page {
+	u32 refs;
+	u8 order;	/* of a free or allocated block's first page */
+	u8 flags;	/* PG_* */
+	struct page *next, *prev; /* free lists */
+};
+#define PG_RESERVED 1
+#define PG_FREE 2
+
+struct page *phys_to_page(paddr_t pa); /* NULL when it is not RAM */
+paddr_t page_to_phys(const struct page *pg);
+static inline void *page_addr(const struct page *pg)
+{
+	return phys_to_virt(page_to_phys(pg));
+}
+
+/* Boot: gives [start,end) of RAM to the allocator; `reserve` takes a part of it out (image, initrd, dtb). */
+void page_add_ram(paddr_t start, paddr_t end);
+void page_reserve(paddr_t start, paddr_t end);
+void page_init(void);
+
+/* All of these: any context (own irqsave lock). NULL when memory is short. 2^order pages, refs = 1. */
+struct page *page_alloc(unsigned order);
+struct page *page_alloc_zero(void);
+void page_get(struct page *pg);
+void page_put(struct page *pg); /* frees at zero */
+void page_stats(u64 *total, u64 *free); /* pages */
+
+/* Kernel heap (power-of-two slabs, big ones straight from pages). Any context; NULL when memory is short. */
+void *kmalloc(size_t n);
+void *kzalloc(size_t n);
+void *krealloc(void *p, size_t n);
+void kfree(const void *p); /* NULL is fine */
+char *kstrdup(const char *s);
+/* Bytes handed out by kmalloc and not freed: for the leak check at shutdown. */
+u64 kmalloc_in_use(void);
+
+#endif

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The scheduler: round robin on each CPU, affinity, waking, sleeping, timers.
+ *
+ * Run queues, wait queues and timers are guarded by sched_lock, taken with
+ * interrupts off, innermost. Waking is allowed in any context.
+ */
+#ifndef TALLY_PROC_SCHED_H
+#define TALLY_PROC_SCHED_H
+
+#include "lib/kernel.h"
+#include "lib/lock.h"
+
+struct task;
+struct waitq;
+
+struct waiter {
+	struct task *task;
+	/* NULL: wake `task`. Else called by wake_up, sched_lock held, interrupts off; may call wake_up_locked. */
+	void (*func)(struct waiter *w);
+	struct waitq *wq; /* NULL when not queued */
+	struct waiter *next, *prev;
+};
+
+struct waitq {
+	struct waiter *head; /* DL list; zeroed memory is an empty queue */
+};
+
+/* Any context. Wakes everybody / at most n in the order they came. */
+void wake_up(struct waitq *wq);
+int wake_up_n(struct waitq *wq, int n);
+void wake_up_locked(struct waitq *wq); /* sched_lock held */
+void wait_add(struct waitq *wq, struct waiter *w); /* w->task, w->func set by the caller */
+void wait_remove(struct waiter *w);		   /* fine when it is not queued */
+
+enum task_state { TASK_RUNNING, TASK_INTERRUPTIBLE, TASK_UNINTERRUPTIBLE, TASK_STOPPED, TASK_ZOMBIE, TASK_DEAD };
+/* Wakes t if it is in one of the states of the mask (BIT(state)). Any context. */
+bool wake_task(struct task *t, u32 state_mask);
+#define WAKE_NORMAL (BIT(TASK_INTERRUPTIBLE) | BIT(TASK_UNINTERRUPTIBLE))
+
+#define NO_DEADLINE (~0ULL)
+/*
+ * Gives up the CPU. Process context, interrupts on, big lock held: released while away, held again after.
+ * A task whose state was set to a sleeping one before stays away until it is woken.
+ */
+void schedule(void);
+/* Same, until woken or clock_ns() >= deadline. */
+void schedule_until(u64 deadline);
+void set_current_state(enum task_state s);
+
+/*
+ * Sleeps until cond, a deadline, or (interruptible) a signal. 0, -ETIMEDOUT, -ERESTARTSYS.
+ * cond is evaluated with the big lock held, and again after each wake-up.
+ */
+#define wait_event_until(wqp, cond, deadline, interruptible)                            \
+	({                                                                              \
+		struct waiter __w = { .task = current };                                \
+		u64 __dl = (deadline);                                                  \
+		int __ret = 0;                                                          \
+		for (;;) {                                                              \
+			set_current_state((interruptible) ? TASK_INTERRUPTIBLE          \
+							  : TASK_UNINTERRUPTIBLE);      \
+			wait_add((wqp), &__w);                                          \
+			if (cond)                                                       \
+				break;                                                  \
+			if ((interruptible) && signal_pending(current)) {               \
+				__ret = -ERESTARTSYS;                                   \
+				break;                                                  \
+			}                                                               \
+			if (__dl != NO_DEADLINE && clock_ns() >= __dl) {                \
+				__ret = -ETIMEDOUT;                                     \
+				break;                                                  \
+			}                                                               \
+			schedule_until(__dl);                                           \
+			wait_remove(&__w);                                              \
+		}                                                                       \
+		set_current_state(TASK_RUNNING);                                        \
+		wait_remove(&__w);                                                      \
+		__ret;                                                                  \
+	})
+#define wait_event(wqp, cond) ((void)wait_event_until(wqp, cond, NO_DEADLINE, false))
+#define wait_event_interruptible(wqp, cond) wait_event_until(wqp, cond, NO_DEADLINE, true)
+
+/* One-shot timers. fn runs in the timer interrupt of the CPU that started it, no locks held, interrupts off. */
+struct ktimer {
+	u64 expires; /* clock_ns() */
+	void (*fn)(struct ktimer *t);
+	int cpu;     /* where it is queued, -1 = not */
+	struct ktimer *next, *prev;
+};
+void ktimer_start(struct ktimer *t, u64 expires); /* (re)arms on this CPU; t->fn set, t->cpu = -1 at first */
+/* Off the queue. Waits for a handler that runs on another CPU, unless called from the handler itself. True if it was pending. */
+bool ktimer_cancel(struct ktimer *t);
+/* timer.c's interrupt handler calls this. */
+void sched_timer_interrupt(struct pt_regs *regs);
+
+/* The return-to-user and interrupt-exit paths ask. */
+bool need_resched(void);
+void sched_init_cpu(unsigned cpu);		/* makes the idle task of the CPU that calls, becomes it */
+void sched_idle_loop(void) __noreturn;		/* the end of boot on each CPU */
+void sched_new_task(struct task *t);		/* a new task becomes runnable: least loaded CPU it may use */
+int sched_set_affinity(struct task *t, u64 mask); /* moves it at once if it must; -EINVAL: no such CPU online */
+void sched_yield_current(void);
+/* where the task is running at this moment, or -1. Any context; may be stale at once. */
+int task_running_on(const struct task *t);
+struct task *cpu_current(unsigned cpu);
+/* Total and idle nanoseconds of a CPU, for /proc/stat. */
+void sched_cpu_times(unsigned cpu, u64 *user, u64 *sys, u64 *idle, u64 *nr_switches);
+u32 sched_nr_running(void);
+
+#define HZ 100 /* periodic tick while a CPU is not idle; an idle CPU has none */
+
+#endif
