@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * access.c - who may open which event, and the knobs that decide it.
+ *
+ * The rules are those of perf_event_open(2) and of Documentation/admin-guide/
+ * perf-security in Linux. perf_event_paranoid says what a caller without
+ * CAP_PERFMON may do:
+ *
+ *   -1  everything
+ *    0  no raw tracepoints (there are none here)
+ *    1  besides, no whole CPUs
+ *    2  besides, no kernel mode
+ *    3  nothing (Debian's addition)
+ */
+#include <linux/errno.h>
+#include <limits.h>
+
+#include "access.h"
+
+enum {
+	PARANOID_CPU = 0,    /* above this: no whole CPUs */
+	PARANOID_KERNEL = 1, /* above this: no kernel mode */
+	PARANOID_ANY = 2,    /* above this: nothing at all */
+};
+
+struct knob {
+	_Atomic int value;
+	int min, max;
+};
+
+static struct knob knobs[PERF_SYSCTL_NR] = {
+	[PERF_SYSCTL_PARANOID] = {2, INT_MIN, INT_MAX},
+	[PERF_SYSCTL_MLOCK_KB] = {516, INT_MIN, INT_MAX},
+	[PERF_SYSCTL_MAX_SAMPLE_RATE] = {100000, 1, INT_MAX},
+	[PERF_SYSCTL_MAX_STACK] = {PERF_MAX_STACK_DEPTH, 0, 640 * 1024},
+	[PERF_SYSCTL_MAX_CONTEXTS_PER_STACK] = {PERF_MAX_CONTEXTS_PER_STACK, 0, 1000},
+};
+
+int perf_sysctl_get(enum perf_sysctl which)
+{
+	return atomic_load_explicit(&knobs[which].value, memory_order_relaxed);
+}
+
+int perf_sysctl_set(enum perf_sysctl which, int value)
+{
+	struct knob *knob = &knobs[which];
+
+	if (value < knob->min || value > knob->max)
+		return -EINVAL;
+	atomic_store_explicit(&knob->value, value, memory_order_relaxed);
+	return 0;
+}
+
+static bool allowed(int level)
+{
+	return perf_sysctl_get(PERF_SYSCTL_PARANOID) <= level || port_capable(PORT_CAP_PERFMON);
+}
+
+int perf_access_attr(const struct perf_event_attr *attr)
+{
+	bool reveals_kernel =
+		!attr->exclude_kernel || (attr->sample_type & PERF_SAMPLE_PHYS_ADDR) != 0;
+
+	if (!allowed(PARANOID_ANY))
+		return -EACCES;
+	if (reveals_kernel && !allowed(PARANOID_KERNEL))
+		return -EACCES;
+	if (attr->namespaces && !port_capable(PORT_CAP_PERFMON))
+		return -EACCES;
+	return 0;
+}
+
+int perf_access_cpu(void)
+{
+	return allowed(PARANOID_CPU) ? 0 : -EACCES;
+}
+
+int perf_access_task(struct port_task *task)
+{
+	if (port_capable(PORT_CAP_PERFMON) || port_task_may_observe(task))
+		return 0;
+	return -EACCES;
+}

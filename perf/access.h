@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * access.h - who may open which event, and the knobs that decide it.
+ */
+#ifndef PERF_ACCESS_H
+#define PERF_ACCESS_H
+
+#include <perf/perf.h>
+
+/**
+ * Whether the current task may open an event with these attributes at all: by
+ * perf_event_paranoid, its capabilities, and what the event would reveal.
+ * @attr is checked. Context: sleep. Returns 0 or -EACCES.
+ */
+int perf_access_attr(const struct perf_event_attr *attr);
+
+/** Whether the current task may observe a whole CPU. Returns 0 or -EACCES. */
+int perf_access_cpu(void);
+
+/** Whether the current task may observe @task. Returns 0 or -EACCES. */
+int perf_access_task(struct port_task *task);
+
+#endif
