@@ -161,8 +161,14 @@ int pgd_map(paddr_t pgd, u64 va, paddr_t pa, unsigned prot); /* one page, replac
 paddr_t pgd_lookup(paddr_t pgd, u64 va, unsigned *prot);     /* 0 when nothing is mapped */
 /* Calls fn for each present page in [start,end) and unmaps it; flushes the TLB at the end. fn may be NULL. */
 void pgd_unmap_range(paddr_t pgd, u64 start, u64 end, void (*fn)(paddr_t pa, u64 va, void *arg), void *arg);
-/* Narrows or widens what is present in [start,end); pages keep no write bit unless `prot` has it. TLB flushed. */
-void pgd_protect_range(paddr_t pgd, u64 start, u64 end, unsigned prot);
+/*
+ * Calls fn for each entry of [start,end), in address order; the protection that it returns replaces the entry's.
+ * The TLB is flushed at the end if anything changed. fn may call pgd_map() on another table.
+ * mprotect, fork, mincore. Protection 0 is an entry that keeps its page without any access (PROT_NONE): not valid
+ * for the hardware, but found by pgd_lookup(), pgd_walk_range() and pgd_unmap_range() like the others.
+ */
+void pgd_walk_range(paddr_t pgd, u64 start, u64 end,
+		    unsigned (*fn)(paddr_t pa, u64 va, unsigned prot, void *arg), void *arg);
 void mm_activate(struct mm *mm); /* TTBR0 and ASID; NULL: kernel threads. Interrupts off. */
 /* After writing code that user space will run (the page at this kernel address). */
 void sync_icache(void *kaddr, size_t n);
