@@ -58,6 +58,11 @@ struct inode_ops {
 	void (*evict)(struct inode *ino); /* last reference gone and nlink 0, or a pseudo inode: free what it owns */
 };
 
+/*
+ * iterate() starts at f->pos, does not change it, and gives each entry with the position behind it (next_off,
+ * growing, never 0); getdents64 moves f->pos. "." and ".." are the first two: dir_emit_dots() gives them, and the
+ * first position after them is 2.
+ */
 struct dir_sink {
 	/* One entry. False: the caller's buffer is full, stop and give it again next time. */
 	bool (*emit)(struct dir_sink *s, const char *name, size_t len, ino_t ino, unsigned dtype, loff_t next_off);
@@ -78,6 +83,11 @@ struct file_ops {
 	int (*fsync)(struct file *f);
 	void (*show_fdinfo)(struct file *f, struct seq *s);
 	void (*fasync)(struct file *f, bool on); /* O_ASYNC changed */
+	/*
+	 * read and write also take kernel addresses (they copy with io_copy_in/out of fs/fs.h): sendfile, splice and
+	 * file_kread need it. Without it those are -EINVAL on this file.
+	 */
+	bool kernel_buf;
 };
 
 struct inode {
@@ -112,6 +122,8 @@ struct dentry {
 	struct super *sb;
 	struct super *mounted;	/* what covers it */
 	bool unlinked;
+	bool name_borrowed;	/* name lies in memory that stays: not freed */
+	u64 cookie;		/* position in its directory, grows with each addition */
 	UT_hash_handle hh;
 };
 
@@ -126,6 +138,7 @@ struct file {
 	/* F_SETOWN and friends */
 	int owner_type, owner_pid, owner_sig, owner_fd;
 	bool is_fifo_reader, is_fifo_writer;
+	struct epoll_item *epitems; /* epoll sets that watch it */
 };
 
 struct fdent {
@@ -179,6 +192,26 @@ void inode_put(struct inode *ino);
 struct inode *inode_new(struct super *sb, mode_t mode); /* refs 1, times now */
 /* Reads/writes into kernel memory (exec, image loading). */
 ssize_t file_kread(struct file *f, void *buf, size_t n, loff_t pos);
+
+/*
+ * For file systems. dir_emit_dots: false when the buffer is full (stop). super_setup: fills a zeroed super in, gives it
+ * an st_dev and a root directory with the inode `root` (whose reference it takes); dentry reference held by the super.
+ * dentry_add: a positive child with the inode (reference taken over) and one reference, the caller's (a pin, if it keeps
+ * it); NULL on no memory. dentry_find: a child that is in the tree, without calling lookup; NULL or a reference.
+ */
+bool dir_emit_dots(struct file *f, struct dir_sink *s);
+int super_setup(struct super *sb, const char *type, const char *source, u32 magic, struct inode *root);
+struct dentry *dentry_add(struct dentry *parent, const char *name, struct inode *ino);
+struct dentry *dentry_find(struct dentry *parent, const char *name, size_t len);
+/* Wall clock, ns since 1970. Any context. */
+u64 wall_ns(void);
+/* Types that mount(2) may make a second time ("tmpfs", "proc", "sysfs"): returns a new super or the one there is. */
+struct fs_type {
+	const char *name;
+	struct super *(*get)(const char *source, const char *options);
+	struct fs_type *next;
+};
+void fs_type_register(struct fs_type *t);
 
 /* Mounting: puts a file system's root over a dentry. */
 int vfs_mount(struct super *sb, struct dentry *on);
