@@ -28,10 +28,14 @@ struct page {
 	u32 refs;
 	u8 order;	/* of a free or allocated block's first page */
 	u8 flags;	/* PG_* */
-	struct page *next, *prev; /* free lists */
+	u16 used;	/* kmalloc: objects handed out */
+	struct page *next, *prev; /* free lists, kmalloc's lists */
+	void *priv;	/* kmalloc: first free object; otherwise the owner's */
 };
 #define PG_RESERVED 1
-#define PG_FREE 2
+#define PG_FREE 2  /* first page of a free block */
+#define PG_SLAB 4  /* kmalloc: holds objects of the size class `order` */
+#define PG_LARGE 8 /* kmalloc: one object of 2^order pages */
 
 struct page *phys_to_page(paddr_t pa); /* NULL when it is not RAM */
 paddr_t page_to_phys(const struct page *pg);
@@ -50,6 +54,9 @@ struct page *page_alloc(unsigned order);
 struct page *page_alloc_zero(void);
 void page_get(struct page *pg);
 void page_put(struct page *pg); /* frees at zero */
+/* Makes 2^order single pages of a block of page_alloc(order), each with refs = 1: for memory that is mapped in user space. */
+void page_split(struct page *pg);
+void page_clear(void *page_va); /* fills one page with zeros */
 void page_stats(u64 *total, u64 *free); /* pages */
 
 /* Kernel heap (power-of-two slabs, big ones straight from pages). Any context; NULL when memory is short. */
