@@ -2,8 +2,10 @@
 /*
  * The scheduler: round robin on each CPU, affinity, waking, sleeping, timers.
  *
- * Run queues, wait queues and timers are guarded by sched_lock, taken with
- * interrupts off, innermost. Waking is allowed in any context.
+ * Run queues and wait queues are guarded by sched_lock, taken with interrupts
+ * off; timers by a lock for each CPU, which alone may be taken inside it.
+ * Waking is allowed in any context that holds neither. perf's switch hooks run
+ * with sched_lock held: they may start and stop timers, and wake nobody.
  */
 #ifndef TALLY_PROC_SCHED_H
 #define TALLY_PROC_SCHED_H
@@ -40,11 +42,17 @@ bool wake_task(struct task *t, u32 state_mask);
 
 #define NO_DEADLINE (~0ULL)
 /*
- * Gives up the CPU. Process context, interrupts on, big lock held: released while away, held again after.
+ * Gives up the CPU. Process context. The big lock, if it is held, is released while away and held again after.
  * A task whose state was set to a sleeping one before stays away until it is woken.
  */
 void schedule(void);
-/* Same, until woken or clock_ns() >= deadline. */
+/*
+ * The first call of a new thread, with what arch_switch() returned: ends the switch that began in
+ * another thread. Returns with interrupts on and the big lock held. ret_from_fork then leaves to user
+ * mode by the usual path; the entry of a kernel thread calls its function.
+ */
+void schedule_tail(struct task *prev);
+/* schedule(), until woken or clock_ns() >= deadline. */
 void schedule_until(u64 deadline);
 void set_current_state(enum task_state s);
 

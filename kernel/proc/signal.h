@@ -8,6 +8,7 @@
 #define TALLY_PROC_SIGNAL_H
 
 #include "lib/kernel.h"
+#include "proc/sched.h"
 #include <asm/signal.h>
 #include <asm/siginfo.h>
 
@@ -34,7 +35,8 @@ struct sigqueue_set {
 /* Handlers, shared by the threads of a process (CLONE_SIGHAND). */
 struct sighand {
 	u32 refs;
-	struct ksigaction action[_NSIG];
+	struct waitq wq; /* woken when any signal is queued: sigtimedwait, signalfd */
+	struct ksigaction action[_NSIG]; /* action[sig - 1] */
 };
 
 struct task;
@@ -52,6 +54,25 @@ bool signal_pending(const struct task *t);
 /* Return-to-user path: delivers (sets up frames, stops, or exits). Handles syscall restart. */
 void do_signals(struct pt_regs *regs);
 bool signals_need_work(void); /* cheap test for the return path: current task */
+
+/* Recomputes current->sig_pending; after each change of the mask or the queues. */
+void signal_recalc(void);
+/*
+ * sigsuspend, ppoll, pselect6, epoll_pwait: a mask for the duration of the call. If the call was
+ * interrupted by a signal (`interrupted`), the old mask comes back when its handler has been set up, else at once.
+ */
+void sigmask_set_temporary(ksigset_t mask);
+void sigmask_end_temporary(bool interrupted);
+/* SIGKILL or the end of the process awaits t: also an uninterruptible sleeper is woken and may look. */
+bool fatal_signal_pending(const struct task *t);
+/* Job control, for the tty: would t not notice the signal? */
+bool signal_blocked_or_ignored(const struct task *t, int sig);
+/* No member has a parent outside the group but inside the session (POSIX): nobody could continue it. */
+bool pgrp_is_orphaned(pid_t pgrp);
+/* Is there such a process group in the session? */
+bool pgrp_in_session(pid_t pgrp, pid_t session);
+/* kill(2)'s rule, for current. sig: SIGCONT is allowed within the session. */
+bool may_signal(const struct task *t, int sig);
 
 struct sighand *sighand_create(void);
 struct sighand *sighand_fork(struct sighand *old); /* a copy */

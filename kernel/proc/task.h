@@ -10,9 +10,10 @@
 #include "lib/kernel.h"
 #include "proc/sched.h"
 #include "proc/signal.h"
+#include "proc/work.h"
 #include <linux/resource.h>
 #include <perf/perf.h>
-#include <uthash.h>
+
 
 struct mm;
 struct files;
@@ -45,10 +46,10 @@ struct task {
 	struct task *rq_next, *rq_prev;
 	struct ktimer sleep_timer;
 	u64 slice_start;  /* clock_ns() when it was put on the CPU */
-	u64 quantum_end;
-	u64 exec_ns;	  /* CPU time of finished slices */
-	u64 utime_ns, stime_ns; /* split of it at kernel entry and exit */
-	u64 last_stamp;	  /* of that split */
+	u64 quantum_end;  /* while it is on the CPU */
+	u64 quantum_left; /* while it is not */
+	u64 utime_ns, stime_ns; /* CPU time up to last_stamp */
+	u64 last_stamp;	  /* of kernel entry, exit, and switch */
 	u64 nvcsw, nivcsw, migrations;
 	u64 min_flt, maj_flt;
 	int nice;
@@ -60,7 +61,7 @@ struct task {
 	char comm[16];
 	u64 start_ns;
 	struct cred cred;
-	u32 refs; /* of this structure; the last frees it */
+	u32 refs; /* of this structure (atomic); the last frees it */
 
 	/* resources */
 	struct mm *mm;
@@ -69,6 +70,9 @@ struct task {
 	struct sighand *sighand;
 
 	/* signals */
+	bool sig_pending;    /* something for do_signals; see signal_recalc() */
+	bool stop_pending;   /* the process is stopping: this thread has to stop, too */
+	bool cputimer_check; /* set by the tick: look at the CPU-time timers */
 	ksigset_t blocked, saved_blocked; /* saved: by sigsuspend/ppoll/epoll_pwait until the signal is delivered */
 	bool restore_blocked;
 	struct sigqueue_set pending;
@@ -76,7 +80,7 @@ struct task {
 	int altstack_flags;
 	u64 restart_deadline; /* restart_syscall of nanosleep, futex, poll */
 	long (*restart_fn)(struct task *t);
-	u64 restart_arg[4];
+	u64 restart_arg[6];
 
 	/* threads library */
 	u64 clear_child_tid, set_child_tid;
@@ -89,27 +93,26 @@ struct task {
 	int pdeath_signal;
 	bool exiting;
 	u32 personality;
-	struct waitq *vfork_done; /* parent waits on it */
-	bool vfork_flag;
+	struct vfork_wait *vfork; /* where its parent waits for exec or exit; NULL: it does not */
+	void (*start_fn)(void); /* schedule_tail calls it in the new thread (PID 1) */
 
 	struct task *thread_next, *thread_prev; /* proc->threads, DL */
-	UT_hash_handle hh;	  /* by tid */
 
 	struct perf_task perf;
 };
 
+/* setitimer(2): ITIMER_REAL on the clock, the others on the CPU time of the process. */
 struct itimer {
-	struct ktimer timer;
-	u64 interval, value_at; /* ns; 0 = disarmed */
+	u64 interval, value_at; /* ns; value_at 0 = disarmed */
 };
 
 /* A thread group. */
 struct process {
 	pid_t pid;	  /* tgid */
-	u32 refs;
-	struct task *leader;
-	struct task *threads; /* DL list */
-	u32 nr_threads;
+	u32 refs;	  /* atomic: one for each task, one for the pid table */
+	struct task *leader;  /* referenced; good until the process is freed, also when it has exited */
+	struct task *threads; /* DL list of those that have not exited; NULL in a zombie */
+	u32 nr_threads;	  /* in that list */
 	struct process *parent;
 	struct process *children; /* DL list */
 	struct process *sib_next, *sib_prev;
@@ -119,21 +122,32 @@ struct process {
 	bool did_exec;
 	bool group_exit;
 	int group_exit_code;
-	bool stopped, continued, stop_reported;
+	bool stopped;	  /* all threads are in TASK_STOPPED */
+	bool stopping;	  /* they are on the way there, or there */
+	bool wait_stopped, wait_continued; /* something to report to WUNTRACED, WCONTINUED */
 	int stop_sig;
-	bool zombie;
+	bool zombie;	  /* all threads have exited; not waited for yet */
+	bool is_kthread;
+	int exit_signal;  /* to the parent, 0 = none */
+	int exit_code;	  /* of the zombie, as wait(2) encodes it */
 	bool child_subreaper;
 	bool dumpable;
 	struct sigqueue_set pending;
 	struct rlimit64 rlim[RLIM_NLIMITS];
-	struct itimer itimer_real;
+	u32 nr_sigqueued; /* entries of all its pending lists, for RLIMIT_SIGPENDING */
+	struct waitq exit_wq; /* pidfds poll here */
+	struct itimer itimer[3]; /* by ITIMER_* */
+	struct ktimer real_timer; /* of ITIMER_REAL */
+	struct work real_work;
+	bool cputimers;	  /* some timer counts CPU time: the tick has to look */
 	/* of threads that ended, and of children that were waited for */
 	u64 dead_utime, dead_stime, dead_min_flt, dead_maj_flt, dead_nvcsw, dead_nivcsw;
 	u64 child_utime, child_stime, child_min_flt, child_maj_flt, child_nvcsw, child_nivcsw, child_maxrss;
 	u64 maxrss; /* pages */
 	u64 start_ns;
-	void *posix_timers; /* proc/posix_timer.c */
-	UT_hash_handle hh; /* by pid */
+	struct posix_timer *posix_timers; /* proc/posix_timer.c */
+	int next_timer_id;
+	u64 rlim_cpu_next; /* RLIMIT_CPU: when the next SIGXCPU is due, ns */
 };
 
 /* Lookup. The caller holds the big lock; the pointer is good until it sleeps unless a reference is taken. */
@@ -158,6 +172,18 @@ pid_t do_clone(const struct clone_params *p); /* tid or -errno; current is the p
 /* PID 1: a process from nothing; its main loads /init. Kernel threads: see kthread_create. */
 struct task *kthread_create(void (*fn)(void *), void *arg, const char *name);
 void start_init(void); /* creates PID 1, which execs /init; panics when it cannot */
+/* The id of its thread group, as getpid(2) shows it. */
+static inline pid_t task_pid(const struct task *t)
+{
+	return t->proc->pid;
+}
+/* Holds between "it has begun to exit" and the last reference: kstack and task_regs() may be gone. */
+static inline bool task_is_dead(const struct task *t)
+{
+	return t->exiting;
+}
+/* The soft limit of the current process. */
+u64 rlimit_cur(unsigned resource);
 /* exit.c */
 void do_exit(int code) __noreturn;	   /* this thread; code as wait(2) encodes it */
 void do_group_exit(int code) __noreturn;   /* the whole process */
@@ -174,6 +200,7 @@ void acct_enter_kernel(void);
 void acct_leave_kernel(void);
 
 bool capable(int cap);			 /* current's effective set */
+bool in_group(gid_t gid);		 /* current's fsgid or one of its supplementary groups */
 bool ptrace_may_access(struct task *target); /* PTRACE_MODE_READ with real creds */
 
 #endif
