@@ -29,6 +29,10 @@
 #ifndef TALLY_CHECK_H
 #define TALLY_CHECK_H
 
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* programs include this header first */
+#endif
+
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
