@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Calls QEMU; see machine.h. All that QEMU reads and writes besides the images is a descriptor
+ * that it inherits, so that nothing is left on the disk however this ends.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "machine.h"
+#include "say.h"
+
+static const char program[] = "qemu-system-aarch64";
+
+enum { MAX_WORDS = 96 };
+
+struct words {
+	const char *at[MAX_WORDS + 1];
+	size_t count;
+};
+
+static void add(struct words *words, const char *word)
+{
+	if (words->count == MAX_WORDS)
+		abort();
+	words->at[words->count++] = word;
+}
+
+static void add_pair(struct words *words, const char *option, const char *value)
+{
+	add(words, option);
+	add(words, value);
+}
+
+static void add_board(struct words *words, const struct options *options)
+{
+	add_pair(words, "-M", "virt,gic-version=3,dtb-randomness=off");
+	add_pair(words, "-cpu", "neoverse-n1");
+	add_pair(words, "-smp", textf("%u", options->cpus));
+	add_pair(words, "-m", options->memory);
+	add_pair(words, "-nic", "none");
+	add_pair(words, "-global", "virtio-mmio.force-legacy=false");
+	if (options->exact) {
+		add_pair(words, "-accel", "tcg");
+		add_pair(words, "-icount", "shift=0,sleep=off");
+		add_pair(words, "-rtc", "base=2026-01-01T00:00:00,clock=vm");
+	} else {
+		add_pair(words, "-accel", "tcg,thread=multi");
+	}
+}
+
+static void add_channels(struct words *words, const int *fds)
+{
+	static const char *const devices[CHANNELS] = {
+		[CHANNEL_TTY] = "virtconsole,nr=0,chardev=c0",
+		[CHANNEL_IN] = "virtserialport,nr=1,chardev=c1,name=stdin",
+		[CHANNEL_OUT] = "virtserialport,nr=2,chardev=c2,name=stdout",
+		[CHANNEL_ERR] = "virtserialport,nr=3,chardev=c3,name=stderr",
+		[CHANNEL_CONTROL] = "virtserialport,nr=4,chardev=c4,name=control",
+	};
+
+	add_pair(words, "-device", "virtio-serial-device,max_ports=8");
+	for (int i = 0; i < CHANNELS; i++) {
+		add_pair(words, "-chardev", textf("socket,id=c%d,fd=%d", i, fds[i]));
+		add_pair(words, "-device", devices[i]);
+	}
+}
+
+static void add_guest(struct words *words, const struct options *options,
+		      const struct images *images, int run, int files)
+{
+	add_pair(words, "-kernel", images->kernel);
+	add_pair(words, "-initrd", images->initrd);
+	if (options->linux_kernel)
+		add_pair(words, "-append",
+			 "console=ttyAMA0 quiet rdinit=/init norandmaps nokaslr panic=-1");
+	else
+		add_pair(words, "-semihosting-config", "enable=on,target=native");
+	add_pair(words, "-fw_cfg", textf("name=opt/tally/run,file=/proc/self/fd/%d", run));
+	if (files >= 0)
+		add_pair(words, "-fw_cfg",
+			 textf("name=opt/tally/files,file=/proc/self/fd/%d", files));
+}
+
+static void tell(const struct words *words)
+{
+	fprintf(stderr, "tally: running");
+	for (size_t i = 0; i < words->count; i++)
+		fprintf(stderr, " %s", words->at[i]);
+	fprintf(stderr, "\n");
+}
+
+static int memory_file(const char *name)
+{
+	int fd = memfd_create(name, MFD_CLOEXEC);
+
+	if (fd < 0)
+		die(EXIT_TALLY, "cannot make a file in memory: %s", strerror(errno));
+	return fd;
+}
+
+static void keep_over_exec(int fd)
+{
+	if (fd >= 0)
+		fcntl(fd, F_SETFD, 0);
+}
+
+/* In the child: becomes QEMU. */
+static void become_qemu(struct machine *machine, struct words *words, const int *theirs,
+			const int *others, pid_t parent)
+{
+	sigset_t none;
+
+	setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent)
+		_exit(EXIT_TALLY);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	for (int i = 0; i < CHANNELS; i++)
+		keep_over_exec(theirs[i]);
+	for (int i = 0; i < 3; i++)
+		keep_over_exec(others[i]);
+	dup2(open("/dev/null", O_RDWR), STDIN_FILENO);
+	dup2(machine->errors, STDOUT_FILENO);
+	dup2(machine->errors, STDERR_FILENO);
+	execvp(program, (char **)words->at);
+	if (errno == ENOENT)
+		dprintf(STDERR_FILENO,
+			"%s is not installed (Debian package qemu-system-arm)\n", program);
+	else
+		dprintf(STDERR_FILENO, "cannot run %s: %s\n", program, strerror(errno));
+	_exit(EXIT_NOT_FOUND);
+}
+
+static int open_console(const char *log)
+{
+	int fd;
+
+	if (!log)
+		return memory_file("tally-console");
+	fd = open(log, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (fd < 0)
+		die(EXIT_TALLY, "cannot write %s: %s", log, strerror(errno));
+	return fd;
+}
+
+void machine_start(struct machine *machine, const struct options *options,
+		   const struct images *images, int run, int files)
+{
+	struct words words = {.count = 0};
+	int theirs[CHANNELS], others[3];
+	pid_t parent = getpid();
+
+	machine->console = open_console(options->log);
+	machine->errors = memory_file("tally-qemu");
+	for (int i = 0; i < CHANNELS; i++) {
+		int pair[2];
+
+		if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
+			die(EXIT_TALLY, "cannot make a socket: %s", strerror(errno));
+		machine->socket[i] = pair[0];
+		theirs[i] = pair[1];
+		fcntl(pair[0], F_SETFL, O_NONBLOCK);
+	}
+	add(&words, program);
+	add(&words, "-nodefaults");
+	add(&words, "-no-user-config");
+	add(&words, "-no-reboot");
+	add_pair(&words, "-display", "none");
+	add_pair(&words, "-chardev",
+		 textf("file,id=console,path=/proc/self/fd/%d", machine->console));
+	add_pair(&words, "-serial", "chardev:console");
+	add_board(&words, options);
+	add_channels(&words, theirs);
+	add_guest(&words, options, images, run, files);
+	if (say_verbose)
+		tell(&words);
+	others[0] = machine->console;
+	others[1] = run;
+	others[2] = files;
+	machine->pid = fork();
+	if (machine->pid == 0)
+		become_qemu(machine, &words, theirs, others, parent);
+	if (machine->pid < 0)
+		die(EXIT_TALLY, "cannot start QEMU: %s", strerror(errno));
+	for (int i = 0; i < CHANNELS; i++)
+		close(theirs[i]);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The virtual machine: how QEMU is called. docs/host.md describes the machine that the guest
+ * sees, and the channels.
+ */
+#ifndef HOST_MACHINE_H
+#define HOST_MACHINE_H
+
+#include <sys/types.h>
+
+#include "cache.h"
+#include "options.h"
+
+/* The channels between the guest and this process; numbers of ports of a virtio console. */
+enum channel { CHANNEL_TTY, CHANNEL_IN, CHANNEL_OUT, CHANNEL_ERR, CHANNEL_CONTROL, CHANNELS };
+
+struct machine {
+	pid_t pid;
+	int socket[CHANNELS]; /* our ends, non-blocking */
+	int console;	      /* what the kernel has said; readable by pread(2) */
+	int errors;	      /* what QEMU itself has said */
+};
+
+/*
+ * Starts QEMU. `run` and `files` are descriptors of the fw_cfg files opt/tally/run and
+ * opt/tally/files (or -1). QEMU gets a process group of its own, so that the terminal's signals
+ * do not reach it, and ends when this process does. Ends the program if it cannot be started.
+ */
+void machine_start(struct machine *machine, const struct options *options,
+		   const struct images *images, int run, int files);
+
+#endif

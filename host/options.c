@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The command line; see options.h. Options end at the first word that is none. */
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "options.h"
+#include "say.h"
+
+enum { MAX_CPUS = 64 };
+
+static const char help[] =
+	"Usage: tally [OPTIONS] CMD [ARGS...]\n"
+	"Runs an arm64 command on Tally's kernel in QEMU, as if it were local.\n"
+	"By default one instruction takes one nanosecond of the guest's time, so that what is\n"
+	"measured is the same on every run and every machine:\n"
+	"\n"
+	"  tally perf stat -- /bin/true\n"
+	"  tally perf stat -e instructions:u -- ./my-arm64-program\n"
+	"  tally bash\n"
+	"\n"
+	"Options:\n"
+	"  --smp N               number of CPUs (1)\n"
+	"  --mem SIZE            memory, such as 512M or 4G (2G)\n"
+	"  --no-exact            let time pass as it does outside; no `instructions` event\n"
+	"  --kernel=tally|linux  Tally's kernel (the default) or Debian's arm64 Linux\n"
+	"  --copy PATH[:TO]      copy a file or folder into the guest, to the same path or TO;\n"
+	"                        may be given several times\n"
+	"  --env NAME=VALUE      set a variable of the command's environment; several times\n"
+	"  --timeout SECONDS     end the guest after that time, with status 124\n"
+	"  --log FILE            write the kernel's console to FILE\n"
+	"  --verbose             say how QEMU is called, and how long the parts took\n"
+	"  --help, --version     say this, or the version, and end\n"
+	"\n"
+	"CMD, and arguments that begin with ./ or ../ or /, name files of this machine where there\n"
+	"are such files: they are copied to the same path of the guest. The system's folders, such\n"
+	"as /usr and /bin, are always the guest's own: Debian's, for arm64.\n"
+	"\n"
+	"The exit status is CMD's own. 124: out of time; 125: Tally or QEMU failed; 126: CMD cannot\n"
+	"be run; 127: there is no CMD. On a terminal, three times Ctrl-] ends the guest.\n";
+
+enum {
+	OPT_SMP = 256,
+	OPT_MEM,
+	OPT_KERNEL,
+	OPT_NO_EXACT,
+	OPT_COPY,
+	OPT_ENV,
+	OPT_LOG,
+	OPT_TIMEOUT,
+	OPT_VERBOSE,
+	OPT_HELP,
+	OPT_VERSION
+};
+
+static const struct option table[] = {
+	{"smp", required_argument, NULL, OPT_SMP},
+	{"mem", required_argument, NULL, OPT_MEM},
+	{"kernel", required_argument, NULL, OPT_KERNEL},
+	{"no-exact", no_argument, NULL, OPT_NO_EXACT},
+	{"copy", required_argument, NULL, OPT_COPY},
+	{"env", required_argument, NULL, OPT_ENV},
+	{"log", required_argument, NULL, OPT_LOG},
+	{"timeout", required_argument, NULL, OPT_TIMEOUT},
+	{"verbose", no_argument, NULL, OPT_VERBOSE},
+	{"help", no_argument, NULL, OPT_HELP},
+	{"version", no_argument, NULL, OPT_VERSION},
+	{NULL, 0, NULL, 0},
+};
+
+static unsigned int number(const char *option, const char *text, unsigned long max)
+{
+	char *end;
+	unsigned long value;
+
+	errno = 0;
+	value = strtoul(text, &end, 10);
+	if (errno || *end || end == text || *text == '-' || value < 1 || value > max)
+		die(EXIT_USAGE, "%s takes a number from 1 to %lu, not '%s'", option, max, text);
+	return (unsigned int)value;
+}
+
+/* QEMU takes more spellings; these are the ones that mean what they say. */
+static const char *memory_size(const char *text)
+{
+	char *end;
+	unsigned long long value, unit = 0;
+
+	errno = 0;
+	value = strtoull(text, &end, 10);
+	if ((*end == 'M' || *end == 'm') && !end[1])
+		unit = 1;
+	else if ((*end == 'G' || *end == 'g') && !end[1])
+		unit = 1024;
+	if (errno || end == text || *text == '-' || !unit || value > 255 * 1024 / unit ||
+	    value * unit < 256)
+		die(EXIT_USAGE, "--mem takes a size from 256M to 255G, not '%s'", text);
+	return text;
+}
+
+static bool kernel_is_linux(const char *name)
+{
+	if (strcmp(name, "linux") != 0 && strcmp(name, "tally") != 0)
+		die(EXIT_USAGE, "--kernel is tally or linux, not '%s'", name);
+	return strcmp(name, "linux") == 0;
+}
+
+static void add(struct texts *texts, const char *text)
+{
+	texts->at = reallocarray(texts->at, texts->count + 1, sizeof(*texts->at));
+	if (!texts->at)
+		abort();
+	texts->at[texts->count++] = text;
+}
+
+static void add_variable(struct texts *texts, const char *text)
+{
+	if (*text == '=' || !strchr(text, '='))
+		die(EXIT_USAGE, "--env takes NAME=VALUE, not '%s'", text);
+	add(texts, text);
+}
+
+static void apply(struct options *options, int option, const char *value)
+{
+	switch (option) {
+	case OPT_SMP:
+		options->cpus = number("--smp", value, MAX_CPUS);
+		break;
+	case OPT_MEM:
+		options->memory = memory_size(value);
+		break;
+	case OPT_KERNEL:
+		options->linux_kernel = kernel_is_linux(value);
+		break;
+	case OPT_NO_EXACT:
+		options->exact = false;
+		break;
+	case OPT_COPY:
+		add(&options->copies, value);
+		break;
+	case OPT_ENV:
+		add_variable(&options->environment, value);
+		break;
+	case OPT_LOG:
+		options->log = value;
+		break;
+	case OPT_TIMEOUT:
+		options->timeout = number("--timeout", value, 1000000);
+		break;
+	case OPT_VERBOSE:
+		say_verbose = 1;
+		break;
+	case OPT_HELP:
+		fputs(help, stdout);
+		exit(fflush(stdout) ? EXIT_TALLY : 0);
+	case OPT_VERSION:
+		puts("tally " TALLY_VERSION);
+		exit(fflush(stdout) ? EXIT_TALLY : 0);
+	}
+}
+
+void options_parse(struct options *options, int argc, char **argv)
+{
+	int option;
+
+	*options = (struct options){.cpus = 1, .memory = "2G", .exact = true};
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, "+:", table, NULL)) != -1) {
+		const char *word = argv[optind - 1];
+
+		if (option == ':')
+			die(EXIT_USAGE, "%s needs a value; see tally --help", word);
+		else if (option == '?' && optopt >= 256)
+			die(EXIT_USAGE, "%s takes no value; see tally --help", word);
+		else if (option == '?' && optopt)
+			die(EXIT_USAGE, "there is no option -%c; see tally --help", optopt);
+		else if (option == '?')
+			die(EXIT_USAGE, "there is no option %s; see tally --help", word);
+		apply(options, option, optarg);
+	}
+	if (optind == argc)
+		die(EXIT_USAGE, "what shall be run? See tally --help");
+	options->command = argv + optind;
+}

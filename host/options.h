@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The command line of tally: tally [OPTIONS] CMD ARGS... */
+#ifndef HOST_OPTIONS_H
+#define HOST_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Texts of the command line; they live as long as the program. */
+struct texts {
+	const char **at;
+	size_t count;
+};
+
+struct options {
+	unsigned int cpus;
+	const char *memory;	  /* for QEMU's -m */
+	bool linux_kernel;	  /* Debian's Linux instead of Tally's kernel */
+	bool exact;		  /* one instruction is one nanosecond of the guest's time */
+	struct texts copies;	  /* --copy, each PATH or PATH:GUESTPATH */
+	struct texts environment; /* --env, each NAME=VALUE */
+	const char *log;	  /* where the kernel's console goes, or NULL */
+	unsigned int timeout;	  /* seconds, or 0 for none */
+	char **command;		  /* CMD ARGS..., ended by NULL */
+};
+
+/*
+ * Reads the command line. Ends the program after --help and --version (status 0) and on a bad
+ * option or a missing command (a plain sentence, EXIT_USAGE).
+ */
+void options_parse(struct options *options, int argc, char **argv);
+
+#endif

@@ -1,0 +1,406 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The root image. Its rules:
+ * - /bin, /sbin and /lib are links into /usr, as on every Debian since bookworm.
+ * - A hard link becomes a symbolic one: a reader of the archive need not know inode numbers.
+ * - No time is later than the guest's clock at its start (ROOTFS_TIME), and what has no time of
+ *   its own has that one, so that the same packages always make the same image.
+ * - Everything belongs to root; there are no devices, which are the kernel's to show.
+ */
+#include <archive.h>
+#include <archive_entry.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <uthash.h>
+
+#include "ldcache.h"
+#include "newc.h"
+#include "rootfs.h"
+
+/* 2026-01-01 00:00:00 UTC; host/machine.c starts the guest's clock there. */
+enum { ROOTFS_TIME = 1767225600 };
+
+const char rootfs_suite[] = "bookworm";
+const char rootfs_version[] = "1";
+
+const char rootfs_packages[] =
+	"base-files,bash,binutils,bsdutils,busybox-static,coreutils,dash,debianutils,diffutils,"
+	"findutils,grep,gzip,hostname,less,libc-bin,linux-perf,mawk,mount,ncurses-base,ncurses-bin,"
+	"papi-tools,perl-base,procps,python3,sed,strace,tar,util-linux";
+
+/* What measuring programs needs none of (fnmatch(3); '*' also stands for '/'). */
+static const char *const left_out[] = {
+	"boot/*",
+	"dev/*",
+	"etc/alternatives/*",
+	"etc/apt*",
+	"etc/cron*",
+	"etc/dpkg*",
+	"etc/init.d*",
+	"etc/logrotate.d*",
+	"etc/pam.d*",
+	"etc/perl*",
+	"etc/rc[0-9S].d*",
+	"etc/systemd*",
+	"etc/update-motd.d*",
+	"usr/bin/*-ld*",
+	"usr/bin/aarch64-linux-gnu-*",
+	"usr/bin/dwp",
+	"usr/bin/gp-*",
+	"usr/bin/gprof*",
+	"usr/bin/ld",
+	"usr/bin/ld.*",
+	"usr/bin/perl5*-aarch64-linux-gnu",
+	"usr/bin/pydoc3*",
+	"usr/games*",
+	"usr/include*",
+	"usr/lib/aarch64-linux-gnu/gconv*",
+	"usr/lib/aarch64-linux-gnu/gprofng*",
+	"usr/lib/aarch64-linux-gnu/ldscripts*",
+	"usr/lib/aarch64-linux-gnu/libgprofng*",
+	"usr/lib/aarch64-linux-gnu/perl/*",
+	"usr/lib/aarch64-linux-gnu/security*",
+	"usr/lib/apt*",
+	"usr/lib/dpkg*",
+	"usr/lib/init*",
+	"usr/lib/mime*",
+	"usr/lib/python3/dist-packages/debpython*",
+	"usr/lib/python3*/ensurepip*",
+	"usr/lib/python3*/idlelib*",
+	"usr/lib/python3*/lib2to3*",
+	"usr/lib/python3*/pydoc_data*",
+	"usr/lib/python3*/test*",
+	"usr/lib/python3*/tkinter*",
+	"usr/lib/python3*/turtledemo*",
+	"usr/lib/systemd*",
+	"usr/lib/udev*",
+	"usr/libexec/dpkg*",
+	"usr/sbin/dpkg*",
+	"usr/share/apport*",
+	"usr/share/base-files*",
+	"usr/share/bash-completion*",
+	"usr/share/binfmts*",
+	"usr/share/bug*",
+	"usr/share/debconf*",
+	"usr/share/debianutils*",
+	"usr/share/dict*",
+	"usr/share/doc*",
+	"usr/share/dpkg*",
+	"usr/share/gcc*",
+	"usr/share/gdb*",
+	"usr/share/i18n*",
+	"usr/share/info*",
+	"usr/share/lintian*",
+	"usr/share/locale*",
+	"usr/share/man/*",
+	"usr/share/menu*",
+	"usr/share/perl/*",
+	"usr/share/perl5*",
+	"usr/share/pixmaps*",
+	"usr/share/polkit*",
+	"usr/share/zsh*",
+	"usr/src*",
+	"var/cache/*",
+	"var/lib/*",
+	"*/__pycache__*",
+	"*.a",
+};
+
+/* What the maintainer scripts of base-files, base-passwd, netbase and mawk set up. */
+static const struct {
+	const char *path, *text;
+} files[] = {
+	{"etc/passwd", "root:x:0:0:root:/root:/bin/bash\n"
+		       "daemon:x:1:1:daemon:/usr/sbin:/usr/sbin/nologin\n"
+		       "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"},
+	{"etc/group", "root:x:0:\ndaemon:x:1:\ntty:x:5:\nusers:x:100:\nnogroup:x:65534:\n"},
+	{"etc/hostname", "tally\n"},
+	{"etc/hosts", "127.0.0.1\tlocalhost tally\n"},
+	{"etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n"},
+	{"etc/fstab", ""},
+	{"etc/shells", "/bin/sh\n/bin/bash\n"},
+};
+
+static const struct {
+	const char *path, *target;
+} links[] = {
+	{"bin", "usr/bin"},
+	{"sbin", "usr/sbin"},
+	{"lib", "usr/lib"},
+	{"etc/mtab", "../proc/self/mounts"},
+	{"usr/bin/awk", "mawk"},
+	{"usr/bin/which", "which.debianutils"},
+};
+
+static const struct {
+	const char *path;
+	mode_t mode;
+} folders[] = {
+	{"dev", 0755},	 {"home", 0755}, {"mnt", 0755},	 {"proc", 0555},      {"root", 0700},
+	{"run", 0755},	 {"sys", 0555},	 {"tmp", 01777}, {"var/cache", 0755}, {"var/lib", 0755},
+	{"var/tmp", 01777},
+};
+
+/* A path that is in the image already. */
+struct seen {
+	UT_hash_handle hh;
+	char path[];
+};
+
+struct image {
+	struct newc out;
+	struct seen *seen;
+	struct ldcache libraries;
+};
+
+/* Notes that `path` is in the image; false if it was before. */
+static bool first_time(struct image *image, const char *path)
+{
+	size_t length = strlen(path);
+	struct seen *seen;
+
+	HASH_FIND(hh, image->seen, path, length, seen);
+	if (seen)
+		return false;
+	seen = malloc(sizeof(*seen) + length + 1);
+	if (!seen)
+		abort();
+	memcpy(seen->path, path, length + 1);
+	HASH_ADD_KEYPTR(hh, image->seen, seen->path, length, seen);
+	return true;
+}
+
+/* The folders above `path` come before it. */
+static void add_parents(struct image *image, const char *path)
+{
+	char parent[4096];
+
+	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+		snprintf(parent, sizeof(parent), "%.*s", (int)(slash - path), path);
+		if (first_time(image, parent))
+			newc_directory(&image->out, parent, 0755, ROOTFS_TIME);
+	}
+}
+
+/* The path in the image of a path in the packages: without "./", and below usr. */
+static void place(const char *from, char *to, size_t size)
+{
+	static const char *const moved[] = {"bin", "sbin", "lib"};
+
+	if (strncmp(from, "./", 2) == 0)
+		from += 2;
+	snprintf(to, size, "%s", from);
+	for (size_t i = 0; i < sizeof(moved) / sizeof(moved[0]); i++) {
+		size_t length = strlen(moved[i]);
+
+		if (strncmp(from, moved[i], length) == 0 && (!from[length] || from[length] == '/'))
+			snprintf(to, size, "usr/%s", from);
+	}
+	for (size_t end = strlen(to); end > 0 && to[end - 1] == '/'; end--)
+		to[end - 1] = '\0';
+}
+
+static bool wanted(const char *path)
+{
+	for (size_t i = 0; i < sizeof(left_out) / sizeof(left_out[0]); i++) {
+		if (fnmatch(left_out[i], path, 0) == 0)
+			return false;
+	}
+	return *path != '\0';
+}
+
+static uint32_t time_of(struct archive_entry *entry)
+{
+	time_t time = archive_entry_mtime(entry);
+
+	return time < 0 || time > ROOTFS_TIME ? ROOTFS_TIME : (uint32_t)time;
+}
+
+/* Copies a regular file out of the tar archive. Returns 0 or a negative errno. */
+static int copy_file(struct archive *tar, struct newc *out, const char *path,
+		     struct archive_entry *entry)
+{
+	struct newc_entry file = {
+		.path = path,
+		.mode = S_IFREG | (archive_entry_perm(entry) & 0777),
+		.mtime = time_of(entry),
+		.size = (uint64_t)archive_entry_size(entry),
+	};
+	char buffer[1 << 16];
+	la_ssize_t n;
+
+	newc_entry(out, &file);
+	while ((n = archive_read_data(tar, buffer, sizeof(buffer))) > 0) {
+		newc_data(out, buffer, (size_t)n);
+		file.size -= (uint64_t)n;
+	}
+	return n < 0 || file.size ? -EBADMSG : 0;
+}
+
+static void add_hard_link(struct image *image, const char *path, const char *target)
+{
+	char to[4096] = "/";
+
+	place(target, to + 1, sizeof(to) - 1);
+	newc_symlink(&image->out, path, to, ROOTFS_TIME);
+}
+
+static int add_entry(struct image *image, struct archive *tar, struct archive_entry *entry)
+{
+	char path[4096], library[4097];
+	mode_t type = archive_entry_filetype(entry);
+
+	place(archive_entry_pathname(entry), path, sizeof(path));
+	if (!wanted(path))
+		return 0;
+	add_parents(image, path);
+	if (!first_time(image, path))
+		return 0;
+	if (strncmp(path, "usr/lib/aarch64-linux-gnu/", 26) == 0 && !strchr(path + 26, '/')) {
+		snprintf(library, sizeof(library), "/lib/%s", path + 8);
+		ldcache_add(&image->libraries, library);
+	}
+	if (archive_entry_hardlink(entry))
+		add_hard_link(image, path, archive_entry_hardlink(entry));
+	else if (type == AE_IFLNK)
+		newc_symlink(&image->out, path, archive_entry_symlink(entry), time_of(entry));
+	else if (type == AE_IFDIR)
+		newc_directory(&image->out, path, archive_entry_perm(entry) & 01777, ROOTFS_TIME);
+	else if (type == AE_IFREG)
+		return copy_file(tar, &image->out, path, entry);
+	return 0;
+}
+
+/* What no package holds; these come first and win over what one has. */
+static void add_own(struct image *image)
+{
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		add_parents(image, folders[i].path);
+		first_time(image, folders[i].path);
+		newc_directory(&image->out, folders[i].path, folders[i].mode, ROOTFS_TIME);
+	}
+	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++) {
+		add_parents(image, links[i].path);
+		first_time(image, links[i].path);
+		newc_symlink(&image->out, links[i].path, links[i].target, ROOTFS_TIME);
+	}
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		add_parents(image, files[i].path);
+		first_time(image, files[i].path);
+		newc_file(&image->out, files[i].path, 0644, ROOTFS_TIME, files[i].text,
+			  strlen(files[i].text));
+	}
+}
+
+static void add_library_cache(struct image *image)
+{
+	size_t size;
+	void *file = ldcache_build(&image->libraries, &size);
+
+	if (first_time(image, "etc/ld.so.cache"))
+		newc_file(&image->out, "etc/ld.so.cache", 0644, ROOTFS_TIME, file, size);
+	free(file);
+}
+
+static struct archive *open_tar(int fd)
+{
+	struct archive *tar = archive_read_new();
+
+	if (!tar)
+		abort();
+	archive_read_support_format_tar(tar);
+	if (archive_read_open_fd(tar, fd, 1 << 16) != ARCHIVE_OK) {
+		archive_read_free(tar);
+		return NULL;
+	}
+	return tar;
+}
+
+int rootfs_convert(int fd, int out)
+{
+	static struct image image;
+	struct archive *tar = open_tar(fd);
+	struct archive_entry *entry;
+	struct seen *seen, *next;
+	int status = ARCHIVE_OK, error = 0;
+
+	if (!tar)
+		return -EBADMSG;
+	newc_open(&image.out, out);
+	add_own(&image);
+	while (!error && (status = archive_read_next_header(tar, &entry)) == ARCHIVE_OK)
+		error = add_entry(&image, tar, entry);
+	if (!error && status != ARCHIVE_EOF)
+		error = -EBADMSG;
+	archive_read_free(tar);
+	add_library_cache(&image);
+	ldcache_free(&image.libraries);
+	HASH_ITER(hh, image.seen, seen, next) {
+		HASH_DEL(image.seen, seen);
+		free(seen);
+	}
+	if (newc_close(&image.out))
+		return -image.out.error;
+	return error;
+}
+
+/* In the order in which PID 1 loads them. */
+static const char *const modules[] = {"virtio_mmio.ko", "virtio_console.ko", "qemu_fw_cfg.ko"};
+
+static int copy_module(struct archive *tar, struct archive_entry *entry, struct newc *out,
+		       unsigned int *found)
+{
+	const char *name = strrchr(archive_entry_pathname(entry), '/');
+	char path[128];
+
+	for (unsigned int i = 0; name && i < sizeof(modules) / sizeof(modules[0]); i++) {
+		if (strcmp(name + 1, modules[i]) != 0)
+			continue;
+		*found |= 1u << i;
+		snprintf(path, sizeof(path), "usr/lib/modules/tally/%u-%s", i, modules[i]);
+		return copy_file(tar, out, path, entry);
+	}
+	return 0;
+}
+
+int rootfs_linux(int fd, int kernel, int out)
+{
+	static struct newc image;
+	struct archive *tar = open_tar(fd);
+	struct archive_entry *entry;
+	const unsigned int all = 1u << (sizeof(modules) / sizeof(modules[0]));
+	unsigned int found = 0;
+	int status = ARCHIVE_OK, error = 0;
+
+	if (!tar)
+		return -EBADMSG;
+	newc_open(&image, out);
+	newc_directory(&image, "usr", 0755, ROOTFS_TIME);
+	newc_directory(&image, "usr/lib", 0755, ROOTFS_TIME);
+	newc_directory(&image, "usr/lib/modules", 0755, ROOTFS_TIME);
+	newc_directory(&image, "usr/lib/modules/tally", 0755, ROOTFS_TIME);
+	while (!error && (status = archive_read_next_header(tar, &entry)) == ARCHIVE_OK) {
+		const char *path = archive_entry_pathname(entry);
+
+		if (fnmatch("./boot/vmlinuz-*", path, 0) == 0) {
+			found |= all;
+			error = archive_read_data_into_fd(tar, kernel) == ARCHIVE_OK ? 0 : -EIO;
+		} else if (fnmatch("./lib/modules/*.ko", path, 0) == 0) {
+			error = copy_module(tar, entry, &image, &found);
+		}
+	}
+	if (!error && status != ARCHIVE_EOF)
+		error = -EBADMSG;
+	archive_read_free(tar);
+	newc_align(&image);
+	if (newc_flush(&image))
+		return -image.error;
+	if (error)
+		return error;
+	return found == 2 * all - 1 ? 0 : -ENOENT;
+}

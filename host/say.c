@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Messages to the user; see say.h. A message is put together first and written with one
+ * call, so that lines of several programs on one terminal do not mix.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "say.h"
+
+int say_verbose;
+
+static void vsay(const char *fmt, va_list args)
+{
+	int saved = errno;
+	char *text;
+
+	if (vasprintf(&text, fmt, args) >= 0) {
+		fprintf(stderr, "tally: %s\n", text);
+		free(text);
+	}
+	errno = saved;
+}
+
+void say(const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsay(fmt, args);
+	va_end(args);
+}
+
+void die(int status, const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	vsay(fmt, args);
+	va_end(args);
+	exit(status);
+}
+
+char *textf(const char *fmt, ...)
+{
+	va_list args;
+	char *text;
+
+	va_start(args, fmt);
+	if (vasprintf(&text, fmt, args) < 0)
+		abort();
+	va_end(args);
+	return text;
+}
