@@ -36,6 +36,14 @@ struct page {
 #define PG_FREE 2  /* first page of a free block */
 #define PG_SLAB 4  /* kmalloc: holds objects of the size class `order` */
 #define PG_LARGE 8 /* kmalloc: one object of 2^order pages */
+/* Mapped executable once, so the instruction cache has been told. Whoever changes the page's bytes calls page_changed(). */
+#define PG_EXEC_SYNCED 16
+
+/* The kernel has written to a page that user space may execute (a file's). Big lock held. */
+static inline void page_changed(struct page *pg)
+{
+	pg->flags &= (u8)~PG_EXEC_SYNCED;
+}
 
 struct page *phys_to_page(paddr_t pa); /* NULL when it is not RAM */
 paddr_t page_to_phys(const struct page *pg);

@@ -15,14 +15,13 @@ struct inode;
 
 struct vma_ops {
 	/*
-	 * The page at file page offset pgoff for this area, with a reference the
+	 * Must not sleep. The page at file page offset pgoff for this area, with a reference the
 	 * caller owns, in *out. `write`: it is going to be written through a shared
 	 * mapping. -ERANGE: beyond the end of the object (SIGBUS); -ENOMEM.
 	 */
 	int (*fault)(struct vma *vma, u64 pgoff, bool write, struct page **out);
 	void (*open)(struct vma *vma);	/* the area was copied (fork) or split: NULL if not needed */
 	void (*close)(struct vma *vma); /* the area, or this part of it, goes away */
-	/* NULL = splitting allowed */
 	bool no_split, no_fork;
 	/* name in /proc/PID/maps if there is no file */
 	const char *name;
@@ -38,6 +37,9 @@ struct vma_ops {
 #define VM_DONTFORK 128u
 #define VM_WIPEONFORK 256u
 #define VM_NORESERVE 512u
+#define VM_ANON_PAGES 1024u /* a private area that may hold pages of its own: fork must copy its tables */
+#define VM_DONTDUMP 2048u
+#define VM_DONTEXPAND 4096u /* set by a file's mmap(): mremap may not grow it, areas do not merge */
 
 struct vma {
 	u64 start, end;		 /* page aligned, [start,end) */
@@ -55,7 +57,14 @@ struct mm {
 	paddr_t pgd;
 	u64 asid_gen;		  /* arch */
 	struct vma *vmas;	  /* DL list, by address */
+	struct vma **areas;	  /* the same areas in an array, for binary search */
+	u32 nr_areas, cap_areas;
 	struct vma *last_hit;	  /* lookup cache */
+	u64 seq;		  /* goes up whenever the set of areas changes */
+	u64 locked_vm;		  /* pages of areas with VM_LOCKED */
+	u32 def_flags;		  /* mlockall(MCL_FUTURE): VM_LOCKED */
+	u32 membarrier_ready;	  /* membarrier(2): commands registered for */
+	bool building;		  /* exec is filling it: perf's mmap hook waits until it is in use */
 	u64 brk_start, brk;
 	u64 mmap_base;		  /* top of the mmap area, grows down */
 	u64 stack_top;
@@ -69,9 +78,11 @@ struct mm {
 
 struct mm *mm_create(void);
 void mm_get(struct mm *mm);
-void mm_put(struct mm *mm);		 /* frees all at zero */
+void mm_put(struct mm *mm);		 /* frees all at zero; may sleep (files are let go) */
 struct mm *mm_fork(struct mm *mm);	 /* copy on write; NULL on no memory */
 struct vma *vma_find(struct mm *mm, u64 addr); /* first area with end > addr */
+/* "[heap]", "[stack]", "[vdso]", "[vvar]" or what the area's ops say; NULL: the file's path, or nothing. */
+const char *vma_label(const struct vma *vma);
 
 /*
  * Maps; addr 0 = anywhere (top down from mmap_base). flags are MAP_*, prot PROT_*. `file` may be NULL.
@@ -80,7 +91,14 @@ struct vma *vma_find(struct mm *mm, u64 addr); /* first area with end > addr */
 s64 vm_mmap(struct mm *mm, u64 addr, u64 len, u32 prot, u32 flags, struct file *file, u64 off);
 int vm_munmap(struct mm *mm, u64 addr, u64 len);
 int vm_mprotect(struct mm *mm, u64 addr, u64 len, u32 prot);
-s64 vm_brk(struct mm *mm, u64 newbrk);
+s64 vm_brk(struct mm *mm, u64 newbrk);	/* the break afterwards, as the system call returns it */
+s64 vm_mremap(struct mm *mm, u64 addr, u64 old_len, u64 new_len, u32 flags, u64 new_addr);
+/* Makes every page of the range present (MAP_POPULATE, mlock). 0 or what vm_fault() says about the first that fails. */
+int vm_populate(struct mm *mm, u64 addr, u64 len, bool write);
+/* file_ops.mmap of plain files: pages come from inode->get_page. */
+int generic_file_mmap(struct file *f, struct vma *vma);
+/* file_ops.mmap of /dev/zero: private areas are anonymous, shared ones a new shared object. */
+int zero_file_mmap(struct file *f, struct vma *vma);
 
 #define FAULT_WRITE 1u
 #define FAULT_EXEC 2u
@@ -94,11 +112,22 @@ int vm_fault(struct mm *mm, u64 addr, u32 access, bool *major);
 /* Reads/writes another process's memory page by page (proc/PID/mem, cmdline). Bytes done or -errno. */
 ssize_t vm_access(struct mm *mm, u64 addr, void *buf, size_t n, bool write);
 
+/* The sigreturn code of the vDSO in this address space, for signal frames without SA_RESTORER. */
+u64 vdso_sigreturn(const struct mm *mm);
+/* The wall clock was set or read at boot: nanoseconds to add to clock_ns(). For the vDSO's clocks. */
+void vdso_set_realtime_offset(u64 ns);
+
 /* exec.c: replaces the current task's program. argv/envp: kernel copies. 0: *regs are those of the new program. */
 struct exec_args {
 	char **argv, **envp;	/* NULL-ended arrays of kernel strings */
 	int argc, envc;
 };
 int exec_file(struct file *file, const char *path, struct exec_args *args);
+
+/* An address with its tag in the top byte, which the hardware ignores and which does not count for existing memory. */
+static inline u64 untag_addr(u64 addr)
+{
+	return addr & BIT(55) ? addr : addr & (BIT(56) - 1);
+}
 
 #endif

@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Page faults: which page belongs at an address, and how it may be mapped.
+ *
+ *   anonymous, read     the one page of zeros, read-only
+ *   anonymous, write    a new zeroed page
+ *   private file        the file's own page, read-only; a write copies it
+ *   shared              the object's page, with the write bit if the area has it
+ *
+ * The rule of copy on write: an entry of a private area has the write bit only
+ * while nobody else refers to its page. A write to any other page takes a copy,
+ * or takes the page over if the other references have gone meanwhile.
+ *
+ * A read fault in a file also maps those neighbours within an aligned 64 KiB
+ * that the file has in memory, as Linux does, to save their faults.
+ */
+#include "mm/vma.h"
+#include "fs/vfs.h"
+#include "proc/task.h"
+
+#define AROUND_PAGES 16
+
+static const char zeros[PAGE_SIZE] __aligned(4096);
+
+struct page *zero_page(void)
+{
+	return phys_to_page(virt_to_phys(zeros));
+}
+
+bool page_is_exclusive(const struct page *pg)
+{
+	return !(pg->flags & PG_RESERVED) && __atomic_load_n(&pg->refs, __ATOMIC_ACQUIRE) == 1;
+}
+
+unsigned vma_prot(const struct vma *v)
+{
+	unsigned prot = 0;
+
+	if (v->flags & VM_ACCESS)
+		prot |= PTE_READ;
+	if (v->flags & VM_EXEC)
+		prot |= PTE_EXEC;
+	if ((v->flags & (VM_WRITE | VM_SHARED)) == (VM_WRITE | VM_SHARED))
+		prot |= PTE_WRITE;
+	return prot;
+}
+
+int map_page(struct mm *mm, u64 addr, struct page *pg, unsigned prot)
+{
+	int err;
+
+	if (prot & PTE_EXEC && !(pg->flags & PG_EXEC_SYNCED)) {
+		sync_icache(page_addr(pg), PAGE_SIZE);
+		pg->flags |= PG_EXEC_SYNCED;
+	}
+	err = pgd_map(mm->pgd, addr, page_to_phys(pg), prot);
+	if (err) {
+		page_put(pg);
+		return err;
+	}
+	if (pg != zero_page() && ++mm->rss > mm->hiwater_rss)
+		mm->hiwater_rss = mm->rss;
+	return 0;
+}
+
+static void drop_page(paddr_t pa, u64 va, void *arg)
+{
+	struct mm *mm = arg;
+	struct page *pg = phys_to_page(pa);
+
+	(void)va;
+	if (!pg)
+		return;
+	if (pg != zero_page())
+		mm->rss--;
+	page_put(pg);
+}
+
+void unmap_pages(struct mm *mm, u64 start, u64 end)
+{
+	pgd_unmap_range(mm->pgd, start, end, drop_page, mm);
+}
+
+/* A write to a page that is mapped without the write bit in a private area. */
+static int copy_on_write(struct mm *mm, struct vma *v, u64 addr, paddr_t pa)
+{
+	struct page *old = phys_to_page(pa), *new;
+	unsigned prot = vma_prot(v) | PTE_WRITE;
+
+	v->flags |= VM_ANON_PAGES;
+	if (old && page_is_exclusive(old))
+		return pgd_map(mm->pgd, addr, pa, prot);
+	if (!old || old == zero_page()) {
+		new = page_alloc_zero();
+	} else {
+		new = page_alloc(0);
+		if (new)
+			memcpy(page_addr(new), page_addr(old), PAGE_SIZE);
+	}
+	if (!new)
+		return -ENOMEM;
+	if (old && old != zero_page())
+		mm->rss--;
+	if (map_page(mm, addr, new, prot))
+		return -ENOMEM;
+	if (old)
+		page_put(old);
+	return 0;
+}
+
+static int anonymous(struct mm *mm, struct vma *v, u64 addr, bool write)
+{
+	struct page *pg;
+
+	if (!write) {
+		pg = zero_page();
+		page_get(pg);
+		return map_page(mm, addr, pg, vma_prot(v));
+	}
+	pg = page_alloc_zero();
+	if (!pg)
+		return -ENOMEM;
+	v->flags |= VM_ANON_PAGES;
+	return map_page(mm, addr, pg, vma_prot(v) | PTE_WRITE);
+}
+
+/* Maps what the file has in memory around addr, where nothing is mapped yet. */
+static void map_around(struct mm *mm, struct vma *v, u64 addr)
+{
+	u64 start = MAX(ALIGN_DOWN(addr, AROUND_PAGES * PAGE_SIZE), v->start);
+	u64 end = MIN(ALIGN_DOWN(addr, AROUND_PAGES * PAGE_SIZE) + AROUND_PAGES * PAGE_SIZE,
+		      v->end);
+	struct inode *ino = v->file->inode;
+	u64 seq = mm->seq;
+
+	for (u64 at = start; at < end; at += PAGE_SIZE) {
+		u64 pgoff = v->pgoff + ((at - v->start) >> PAGE_SHIFT);
+		struct page *pg = NULL;
+
+		if (at == addr || pgd_lookup(mm->pgd, at, NULL))
+			continue;
+		if (ino->get_page(ino, pgoff, false, &pg) || mm->seq != seq) {
+			if (pg)
+				page_put(pg);
+			return;
+		}
+		if (pg && map_page(mm, at, pg, vma_prot(v)))
+			return;
+	}
+}
+
+/* The page of the file or object behind the area, with a reference. The area may be gone when it returns. */
+static int object_page(struct vma *v, u64 addr, bool write, struct page **out)
+{
+	u64 pgoff = v->pgoff + ((addr - v->start) >> PAGE_SHIFT);
+	struct file *f;
+	int err;
+
+	if (v->ops && v->ops->fault)
+		return v->ops->fault(v, pgoff, write && v->flags & VM_SHARED, out);
+	f = v->file;
+	if (!f || !f->inode->get_page)
+		return -ERANGE;
+	file_get(f);
+	err = f->inode->get_page(f->inode, pgoff, true, out);
+	file_put(f);
+	return err;
+}
+
+static int from_object(struct mm *mm, struct vma *v, u64 addr, bool write)
+{
+	struct page *pg = NULL;
+	u64 seq = mm->seq;
+	bool plain = !v->ops || !v->ops->fault;
+	int err = object_page(v, addr, write, &pg);
+
+	if (err)
+		return err;
+	if (!pg)
+		return -ERANGE;
+	if (mm->seq != seq || pgd_lookup(mm->pgd, addr, NULL)) {
+		page_put(pg);
+		return 0; /* it took a while and the world has moved on: try again */
+	}
+	if (write && !(v->flags & VM_SHARED)) {
+		paddr_t pa = page_to_phys(pg);
+
+		/* not mapped yet: copied without counting the original */
+		struct page *new = page_alloc(0);
+
+		if (new)
+			memcpy(page_addr(new), phys_to_virt(pa), PAGE_SIZE);
+		page_put(pg);
+		if (!new)
+			return -ENOMEM;
+		v->flags |= VM_ANON_PAGES;
+		return map_page(mm, addr, new, vma_prot(v) | PTE_WRITE);
+	}
+	err = map_page(mm, addr, pg, vma_prot(v));
+	if (!err && plain && !write)
+		map_around(mm, v, addr);
+	return err;
+}
+
+static int resolve(struct mm *mm, struct vma *v, u64 addr, u32 access)
+{
+	bool write = access & FAULT_WRITE;
+	unsigned prot;
+	paddr_t pa;
+
+	if (write && !(v->flags & VM_WRITE))
+		return -EACCES;
+	if (access & FAULT_EXEC && !(v->flags & VM_EXEC))
+		return -EACCES;
+	if (!(v->flags & VM_ACCESS))
+		return -EACCES;
+	addr = ALIGN_DOWN(addr, PAGE_SIZE);
+	pa = pgd_lookup(mm->pgd, addr, &prot);
+	if (!pa) {
+		if (v->file || v->ops)
+			return from_object(mm, v, addr, write);
+		return anonymous(mm, v, addr, write);
+	}
+	if (write && !(prot & PTE_WRITE)) {
+		if (v->flags & VM_SHARED)
+			return pgd_map(mm->pgd, addr, pa, vma_prot(v));
+		return copy_on_write(mm, v, addr, pa);
+	}
+	return 0; /* another thread was faster */
+}
+
+/* Is this below the stack, close enough for it to grow there? Then it has grown. */
+static bool grow_down(struct mm *mm, struct vma *v, u64 addr)
+{
+	u64 start = ALIGN_DOWN(addr, PAGE_SIZE), pages = (v->start - start) >> PAGE_SHIFT;
+	u64 limit = current->proc->rlim[RLIMIT_STACK].rlim_cur;
+	struct vma *below = v->prev;
+
+	if (!(v->flags & VM_GROWSDOWN) || start < MMAP_MIN_ADDR)
+		return false;
+	if (v->end - start > limit || !within_limit(mm, pages))
+		return false;
+	if (v != mm->vmas && below->flags & VM_ACCESS && !(below->flags & VM_GROWSDOWN) &&
+	    start < below->end + STACK_GUARD_GAP)
+		return false;
+	if (v != mm->vmas && start < below->end)
+		return false;
+	vma_resize(mm, v, start, v->end);
+	return true;
+}
+
+int fault_in(struct mm *mm, u64 addr, u32 access)
+{
+	struct vma *v = vma_find(mm, addr);
+
+	if (!v || (addr < v->start && !grow_down(mm, v, addr)))
+		return -EFAULT;
+	return resolve(mm, v, addr, access);
+}
+
+int vm_fault(struct mm *mm, u64 addr, u32 access, bool *major)
+{
+	*major = false;
+	if (addr >= TASK_SIZE)
+		return -EFAULT;
+	return fault_in(mm, addr, access);
+}
+
+int vm_populate(struct mm *mm, u64 addr, u64 len, bool write)
+{
+	u64 end = addr + len;
+
+	for (u64 at = ALIGN_DOWN(addr, PAGE_SIZE); at < end; at += PAGE_SIZE) {
+		unsigned prot;
+		paddr_t pa = pgd_lookup(mm->pgd, at, &prot);
+		u64 want = PTE_READ | (write ? PTE_WRITE : 0);
+		int err;
+
+		/* a fault that says "again" (0) may need another round */
+		while (!pa || (prot & want) != want) {
+			err = fault_in(mm, at, write ? FAULT_WRITE : 0);
+			if (err)
+				return err;
+			pa = pgd_lookup(mm->pgd, at, &prot);
+		}
+	}
+	return 0;
+}
