@@ -185,6 +185,8 @@ struct dentry *dentry_get(struct dentry *d);
 void dentry_put(struct dentry *d);
 /* The path from the root (or "(unreachable)..."), " (deleted)" appended for unlinked ones. buf in, start out. */
 char *dentry_path(struct dentry *d, char *buf, size_t size);
+/* Opens with the current task's rights. FMODE_EXEC in flags: to be executed (a regular file with x), not read. */
+#define FMODE_EXEC 0x20u
 int vfs_open(struct dentry *d, u32 flags, struct file **out);
 int open_path(int dirfd, const char *path, u32 flags, mode_t mode, struct file **out);
 int inode_permission(struct inode *ino, int mask); /* R_OK 4, W_OK 2, X_OK 1: -EACCES */
@@ -224,6 +226,8 @@ void devfs_init(void);
 
 /* devices register a node under /dev. */
 int devfs_add(const char *name, mode_t mode, dev_t rdev, const struct file_ops *fops, void *priv);
+/* The operations of a device node anywhere (mknod, root image) by type and number, *priv its data; NULL: no such device. */
+const struct file_ops *devfs_find_fops(mode_t mode, dev_t rdev, void **priv);
 #define MKDEV(ma, mi) (((dev_t)((ma)&0xfff) << 8) | ((mi)&0xff) | ((dev_t)((mi)&~0xffu) << 12))
 
 /* poll(2). Sources call poll_wait for each queue whose wake-up can change the answer. pt NULL: only asking. */
