@@ -131,7 +131,7 @@ struct file {
 	u32 refs;
 	const struct file_ops *ops;
 	struct dentry *dentry;	/* referenced; anonymous inodes have one of their own ("anon_inode:[perf_event]") */
-	struct inode *inode;
+	struct inode *inode;	/* dentry->inode, or the device's in devfs (then referenced) */
 	u32 flags;		/* O_* */
 	loff_t pos;
 	void *priv;
@@ -226,8 +226,8 @@ void devfs_init(void);
 
 /* devices register a node under /dev. */
 int devfs_add(const char *name, mode_t mode, dev_t rdev, const struct file_ops *fops, void *priv);
-/* The operations of a device node anywhere (mknod, root image) by type and number, *priv its data; NULL: no such device. */
-const struct file_ops *devfs_find_fops(mode_t mode, dev_t rdev, void **priv);
+/* devfs's inode of a character device, for nodes elsewhere (mknod, root image). Not referenced; NULL: no such device. */
+struct inode *devfs_find_inode(dev_t rdev);
 #define MKDEV(ma, mi) (((dev_t)((ma)&0xfff) << 8) | ((mi)&0xff) | ((dev_t)((mi)&~0xffu) << 12))
 
 /* poll(2). Sources call poll_wait for each queue whose wake-up can change the answer. pt NULL: only asking. */
