@@ -168,6 +168,7 @@ void perf_do_sched_in(struct perf_task *prev, struct perf_task *next);
 int perf_do_clone(struct perf_task *child, struct perf_task *parent, bool thread);
 void perf_do_exec(struct perf_task *task);
 void perf_do_exit(struct perf_task *task);
+void perf_do_task_free(struct perf_task *task);
 void perf_do_sw_event(unsigned int id, uint64_t nr, const struct port_regs *regs, uint64_t addr);
 
 /**
@@ -219,6 +220,16 @@ static inline void perf_exit(struct perf_task *task)
 	atomic_store(&task->exiting, true);
 	if (perf_watched(PERF_WATCH_TASK) || atomic_load(&task->context) != NULL)
 		perf_do_exit(task);
+}
+
+/**
+ * The last reference to a task is gone and its memory is about to be freed;
+ * perf_exit() was long ago. Context: sleep.
+ */
+static inline void perf_task_free(struct perf_task *task)
+{
+	if (atomic_load(&task->context) != NULL)
+		perf_do_task_free(task);
 }
 
 /**

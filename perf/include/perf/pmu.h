@@ -29,6 +29,7 @@
 #include <perf/port.h>
 
 struct perf_pmu;
+struct perf_pmu_cpu;
 
 /** Upper bound of port_nr_cpus(). */
 #define PERF_MAX_CPUS 256
@@ -154,8 +155,9 @@ struct perf_pmu_ops {
 
 	/**
 	 * Stop, and let go on, all counters of this CPU at once, while the core
-	 * changes what is on them. Paused counters keep their values. Calls are
-	 * not nested. May be NULL. Local.
+	 * changes what is on them. Paused counters keep their values. A PMU
+	 * starts out paused on each CPU, and is paused whenever no event has
+	 * been added; calls are not nested. May be NULL. Local.
 	 */
 	void (*pause)(struct perf_pmu *pmu);
 	void (*resume)(struct perf_pmu *pmu);
@@ -189,7 +191,8 @@ struct perf_pmu {
 
 	/* The core's own. */
 	_Atomic uint32_t mux_interval_ms; /**< see perf_pmu_set_mux_interval() */
-	struct perf_pmu *next;
+	struct perf_pmu_cpu *on_cpu;	  /**< one for each CPU */
+	_Atomic(struct perf_pmu *) next;
 };
 
 /**

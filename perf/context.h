@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * context.h - the events of one task, or of one CPU.
+ *
+ * Ownership. A context is "in" on a CPU while its events may be on that CPU's
+ * counters: a task's context from sched_in to sched_out, a CPU's context while
+ * the CPU is online.
+ *
+ *   - While it is in on a CPU (context->cpu), only that CPU touches what is
+ *     marked "owner", with interrupts off. No lock is needed for that, so the
+ *     overflow interrupt, rotation and the inside of a switch take none.
+ *   - While it is in nowhere (context->cpu is -1), whoever holds its lock does.
+ *   - Going in and going out happens under the lock.
+ *
+ * perf_context_run() finds the owner and runs a function as the owner. That is
+ * how every operation reaches an event, wherever it is.
+ *
+ * Which events there are changes only under the context's mutex as well, so
+ * holding it keeps lists and groups still for a caller that sleeps.
+ *
+ * Order of locks: a context's mutex (a parent's before its child's), then a
+ * root event's copies_mutex, then a context's lock.
+ */
+#ifndef PERF_CONTEXT_H
+#define PERF_CONTEXT_H
+
+#include "event.h"
+
+/**
+ * The groups of a context that compete for the counters of one PMU, and that
+ * may run on the same CPUs. Only groups whose leader is enabled are in it.
+ */
+struct perf_lane {
+	struct perf_context *context; /* const */
+	struct perf_pmu *pmu;	      /* const */
+	int cpu;		      /* const: -1 for wherever the context is in */
+	struct perf_lane *next;	      /* const once linked, see perf_context_lane() */
+	struct perf_event *pinned;    /* owner, as all that follows */
+	struct perf_event *flexible;  /* those whose turn it is come first */
+	struct perf_event *active;    /* the groups that are on counters */
+	bool crowded;		      /* a flexible group had to be left out */
+	bool new_turn;		      /* the order of flexible has changed: look at more of it */
+	uint64_t turn_began;	      /* in the context's time */
+};
+
+struct perf_context {
+	struct port_spinlock lock;
+	struct port_mutex mutex;
+	_Atomic uint32_t refs;
+	struct perf_task *task;	   /* of a task that lives, else NULL: lock */
+	bool of_task;		   /* const */
+	int cpu;		   /* where it is in, or -1: lock */
+	struct perf_event *events; /* all that are attached: mutex and owner */
+	unsigned int nr_events;
+
+	/* Its clock: stands still while it is in nowhere. Owner. */
+	uint64_t time;	/* ns so far */
+	uint64_t stamp; /* port_clock() up to which time is right, while in */
+
+	/*
+	 * Lanes for events of any CPU, and for each CPU those of events bound
+	 * to it (of a task's context; a CPU's context has only the first).
+	 */
+	bool bound_first; /* which of the two goes first; owner */
+	struct perf_lane *any;
+	struct perf_lane *bound[];
+};
+
+/** What the core keeps for each CPU; touched by that CPU, interrupts off. */
+struct perf_cpu {
+	struct perf_context *context;	   /* of the CPU's events: const */
+	struct perf_context *task_context; /* of the current task, if in */
+};
+
+extern struct perf_cpu *perf_cpus;
+
+/** Make the contexts of all CPUs. Context: sleep. Returns 0 or -ENOMEM. */
+int perf_context_init(void);
+
+/** The CPU we are on. Context: irq-off. */
+static inline struct perf_cpu *perf_this_cpu(void)
+{
+	return &perf_cpus[port_cpu()];
+}
+
+/** First and next lane of a context that may run on a CPU. Context: owner. */
+struct perf_lane *perf_lane_first(const struct perf_context *context, int cpu);
+struct perf_lane *perf_lane_next(const struct perf_context *context, int cpu,
+				 const struct perf_lane *lane);
+
+#define PERF_FOREACH_LANE(lane, context, cpu)                    \
+	for ((lane) = perf_lane_first((context), (cpu)); (lane); \
+	     (lane) = perf_lane_next((context), (cpu), (lane)))
+
+/** A new context in nowhere, with one reference, or NULL. Context: sleep. */
+struct perf_context *perf_context_create(struct perf_task *task);
+
+void perf_context_get(struct perf_context *context);
+void perf_context_put(struct perf_context *context);
+
+/**
+ * The context of a task, made if there is none, with a reference for the
+ * caller. Context: sleep. Returns 0, -ENOMEM, or -ESRCH for a task that exits.
+ */
+int perf_context_of_task(struct perf_task *task, struct perf_context **context);
+
+/**
+ * Take a task's context away from it; the caller gets the task's reference.
+ * Returns NULL if it has none. Context: sleep.
+ */
+struct perf_context *perf_context_take(struct perf_task *task);
+
+/**
+ * Run @fn as the owner of a context, with its lock held and its clock up to
+ * date. Context: sleep.
+ */
+void perf_context_run(struct perf_context *context,
+		      void (*fn)(struct perf_context *context, void *arg), void *arg);
+
+/**
+ * Make an event part of a context, and of @leader's group unless that is NULL,
+ * in PERF_STATE_OFF. The context takes its reference. The caller holds the
+ * context's mutex, and starts the event with perf_control_enable().
+ * Context: sleep. Returns 0, -ENOMEM, or -ESRCH if the task has ended.
+ */
+int perf_context_attach(struct perf_context *context, struct perf_event *event,
+			struct perf_event *leader);
+
+/**
+ * End an event's part in its context: off its counter, out of the lists, with
+ * @state as its last. No effect if that has happened already. With @ungroup it
+ * also leaves its group; the siblings of a leader go on alone.
+ * The caller holds the context's mutex and a reference of its own.
+ * Context: sleep.
+ */
+void perf_context_detach(struct perf_event *event, enum perf_state state, bool ungroup);
+
+/**
+ * The task of a context ends: all events off their counters, and none can be
+ * attached any more. The caller holds the mutex. Context: sleep.
+ */
+void perf_context_end(struct perf_context *context);
+
+/**
+ * The current task's context goes in on this CPU, or goes out of it. The parts
+ * of a switch. Context: irq-off.
+ */
+void perf_context_go_in(struct perf_context *context);
+void perf_context_go_out(struct perf_context *context);
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * control.c - ioctl(2) on an event.
+ *
+ * What is done to an event is done to its copies as well, and with
+ * PERF_IOC_FLAG_GROUP to all members of its group, each wherever it is.
+ */
+#include <linux/errno.h>
+#include <utlist.h>
+
+#include "access.h"
+#include "attr.h"
+#include "context.h"
+#include "control.h"
+#include "sched.h"
+
+typedef void (*action)(struct perf_context *context, void *event);
+
+static void enable(struct perf_context *context, void *event)
+{
+	(void)context;
+	perf_sched_enable(event);
+}
+
+static void disable(struct perf_context *context, void *event)
+{
+	(void)context;
+	perf_sched_disable(event, PERF_STATE_OFF);
+}
+
+/* Zeroes the count and leaves the times. The root's copies_mutex is held. */
+static void reset(struct perf_context *context, void *arg)
+{
+	struct perf_event *event = arg;
+
+	(void)context;
+	if (event->state == PERF_STATE_ACTIVE)
+		event->hw.pmu->ops->read(&event->hw);
+	atomic_store_explicit(&event->hw.count, 0, memory_order_relaxed);
+	if (!event->root)
+		event->ended_count = 0;
+}
+
+void perf_control_enable(struct perf_event *event)
+{
+	perf_context_run(event->context, enable, event);
+}
+
+static void act_with_copies(struct perf_event *event, action act)
+{
+	struct perf_event *copy;
+
+	port_mutex_lock(&event->copies_mutex);
+	perf_context_run(event->context, act, event);
+	DL_FOREACH2(event->copies, copy, copy_next)
+		perf_context_run(copy->context, act, copy);
+	port_mutex_unlock(&event->copies_mutex);
+}
+
+static void act_on_all(struct perf_event *event, uintptr_t flags, action act)
+{
+	struct perf_context *context = event->context;
+	struct perf_event *sibling;
+
+	port_mutex_lock(&context->mutex);
+	if (flags & PERF_IOC_FLAG_GROUP) {
+		act_with_copies(event->leader, act);
+		DL_FOREACH2(event->leader->siblings, sibling, sib_next)
+			act_with_copies(sibling, act);
+	} else {
+		act_with_copies(event, act);
+	}
+	port_mutex_unlock(&context->mutex);
+}
+
+/* The new period of a sampling event; a counting event has none. */
+static long set_period(const struct perf_event *event, uintptr_t arg)
+{
+	uint64_t period;
+
+	if (port_copy_from_user(&period, arg, sizeof(period)))
+		return -EFAULT;
+	return perf_event_is_sampling(event) ? -EOPNOTSUPP : -EINVAL;
+}
+
+/* Records need a ring, and only a sampling event could have one; -1 is none. */
+static long set_output(uintptr_t arg)
+{
+	struct perf_event *target;
+
+	if ((int)arg == -1)
+		return 0;
+	target = port_fd_get((int)arg);
+	if (!target)
+		return -EBADF;
+	port_fd_put(target);
+	return -EINVAL;
+}
+
+static long get_id(const struct perf_event *event, uintptr_t arg)
+{
+	uint64_t id = event->id;
+
+	return port_copy_to_user(arg, &id, sizeof(id));
+}
+
+/* Only a breakpoint's attributes can be modified, and there are none here. */
+static long modify_attributes(const struct perf_event *event, uintptr_t arg)
+{
+	struct perf_event_attr attr;
+	int error = perf_attr_from_user(&attr, arg);
+
+	if (error)
+		return error;
+	return attr.type == event->attr.type ? -EOPNOTSUPP : -EINVAL;
+}
+
+long perf_file_ioctl(struct perf_event *event, unsigned int request, uintptr_t arg)
+{
+	switch (request) {
+	case PERF_EVENT_IOC_ENABLE:
+		act_on_all(event, arg, enable);
+		return 0;
+	case PERF_EVENT_IOC_DISABLE:
+		act_on_all(event, arg, disable);
+		return 0;
+	case PERF_EVENT_IOC_RESET:
+		act_on_all(event, arg, reset);
+		return 0;
+	case PERF_EVENT_IOC_PERIOD:
+		return set_period(event, arg);
+	case PERF_EVENT_IOC_ID:
+		return get_id(event, arg);
+	case PERF_EVENT_IOC_SET_OUTPUT:
+		return set_output(arg);
+	case PERF_EVENT_IOC_REFRESH:
+	case PERF_EVENT_IOC_PAUSE_OUTPUT:
+	case PERF_EVENT_IOC_SET_FILTER:
+	case PERF_EVENT_IOC_SET_BPF:
+	case PERF_EVENT_IOC_QUERY_BPF:
+		return -EINVAL;
+	case PERF_EVENT_IOC_MODIFY_ATTRIBUTES:
+		return modify_attributes(event, arg);
+	default:
+		return -ENOTTY;
+	}
+}

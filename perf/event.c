@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * event.c - how an event comes to be and ceases; see event.h.
+ */
+#include <linux/errno.h>
+
+#include "context.h"
+#include "event.h"
+#include "registry.h"
+
+_Atomic uint32_t perf_watchers[PERF_WATCH_NR];
+
+static _Atomic uint32_t live_events;
+static _Atomic uint32_t task_events;
+static _Atomic uint64_t last_id;
+
+uint32_t perf_live_events(void)
+{
+	return atomic_load_explicit(&live_events, memory_order_relaxed);
+}
+
+uint32_t perf_task_events(void)
+{
+	return atomic_load_explicit(&task_events, memory_order_relaxed);
+}
+
+static void destroy(struct perf_event *event)
+{
+	if (event->context)
+		perf_context_put(event->context);
+	if (event->root)
+		perf_event_put(event->root);
+	if (event->hw.pmu && event->hw.pmu->ops->event_destroy)
+		event->hw.pmu->ops->event_destroy(&event->hw);
+	port_free(event);
+	atomic_fetch_sub(&live_events, 1);
+}
+
+int perf_event_create(const struct perf_event_attr *attr, int cpu, struct perf_event *root,
+		      struct perf_event **result)
+{
+	struct perf_event *event = port_alloc(sizeof(*event));
+	int error;
+
+	if (!event)
+		return -ENOMEM;
+	event->attr = *attr;
+	event->hw.attr = &event->attr;
+	event->hw.cpu = cpu;
+	event->id = atomic_fetch_add(&last_id, 1) + 1;
+	event->leader = event;
+	event->state = PERF_STATE_OFF;
+	event->enable_on_exec = attr->enable_on_exec && !root;
+	atomic_init(&event->refs, 1);
+	port_mutex_init(&event->copies_mutex);
+	port_waitq_init(&event->waitq);
+	if (root) {
+		perf_event_get(root);
+		event->root = root;
+	}
+	atomic_fetch_add(&live_events, 1);
+
+	error = perf_registry_init_event(&event->hw);
+	if (error) {
+		event->hw.pmu = NULL;
+		destroy(event);
+		return error;
+	}
+	*result = event;
+	return 0;
+}
+
+void perf_event_get(struct perf_event *event)
+{
+	atomic_fetch_add_explicit(&event->refs, 1, memory_order_relaxed);
+}
+
+void perf_event_put(struct perf_event *event)
+{
+	if (atomic_fetch_sub_explicit(&event->refs, 1, memory_order_acq_rel) == 1)
+		destroy(event);
+}
+
+static void add_watchers(unsigned int what, uint32_t change)
+{
+	atomic_fetch_add(&perf_watchers[what], change);
+}
+
+/* Add one, or take one away, wherever the event is interested. */
+static void change_watchers(const struct perf_event *event, bool of_task, uint32_t change)
+{
+	const struct perf_event_attr *attr = &event->attr;
+	bool software = attr->type == PERF_TYPE_SOFTWARE;
+	bool of_switch = software && (attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
+				      attr->config == PERF_COUNT_SW_CPU_MIGRATIONS);
+
+	if (of_task)
+		atomic_fetch_add(&task_events, change);
+	if (of_task || of_switch || attr->context_switch)
+		add_watchers(PERF_WATCH_SWITCH, change);
+	if (of_task || attr->task)
+		add_watchers(PERF_WATCH_TASK, change);
+	if (attr->comm)
+		add_watchers(PERF_WATCH_COMM, change);
+	if (attr->mmap || attr->mmap2 || attr->mmap_data)
+		add_watchers(PERF_WATCH_MMAP, change);
+	if (software && attr->config < PERF_COUNT_SW_MAX)
+		add_watchers(PERF_WATCH_SW + (unsigned int)attr->config, change);
+}
+
+void perf_event_watch(const struct perf_event *event, bool of_task)
+{
+	change_watchers(event, of_task, 1);
+}
+
+void perf_event_unwatch(const struct perf_event *event, bool of_task)
+{
+	change_watchers(event, of_task, (uint32_t)-1);
+}

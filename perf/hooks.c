@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * hooks.c - what happens to a task, from the kernel's hooks to those concerned.
+ *
+ * The switch hooks run with interrupts off: no allocation, no sleeping lock, and
+ * no walk over events that are not scheduled.
+ */
+#include <linux/errno.h>
+#include <utlist.h>
+
+#include "context.h"
+#include "control.h"
+#include "inherit.h"
+#include "registry.h"
+#include "software.h"
+
+int perf_init(void)
+{
+	uintptr_t irq;
+	int error;
+
+	perf_registry_init();
+	error = perf_context_init();
+	if (!error)
+		error = perf_software_init();
+	if (error)
+		return error;
+	irq = port_irq_save();
+	perf_cpu_online();
+	port_irq_restore(irq);
+	return 0;
+}
+
+void perf_do_sched_out(struct perf_task *prev, struct perf_task *next)
+{
+	struct perf_context *context;
+
+	(void)prev;
+	(void)next;
+	perf_sw_event(PERF_COUNT_SW_CONTEXT_SWITCHES, 1, NULL, 0);
+	context = perf_this_cpu()->task_context;
+	if (context)
+		perf_context_go_out(context);
+}
+
+void perf_do_sched_in(struct perf_task *prev, struct perf_task *next)
+{
+	struct perf_context *context = atomic_load_explicit(&next->context, memory_order_acquire);
+
+	(void)prev;
+	if (context)
+		perf_context_go_in(context);
+	if (next->migrations > 0) {
+		perf_sw_event(PERF_COUNT_SW_CPU_MIGRATIONS, next->migrations, NULL, 0);
+		next->migrations = 0;
+	}
+}
+
+int perf_do_clone(struct perf_task *child, struct perf_task *parent, bool thread)
+{
+	return perf_inherit_copy(child, parent, thread);
+}
+
+static void enable_on_exec(struct perf_context *context)
+{
+	struct perf_event *event;
+
+	DL_FOREACH2(context->events, event, ctx_next) {
+		if (event->enable_on_exec) {
+			event->enable_on_exec = false;
+			perf_control_enable(event);
+		}
+	}
+}
+
+static void remove_on_exec(struct perf_context *context)
+{
+	struct perf_event *event, *next;
+
+	DL_FOREACH_SAFE2(context->events, event, next, ctx_next)
+	{
+		if (event->attr.remove_on_exec)
+			perf_inherit_leave(event);
+	}
+}
+
+void perf_do_exec(struct perf_task *task)
+{
+	struct perf_context *context = atomic_load(&task->context);
+
+	if (!context)
+		return;
+	port_mutex_lock(&context->mutex);
+	enable_on_exec(context);
+	remove_on_exec(context);
+	port_mutex_unlock(&context->mutex);
+}
+
+void perf_do_exit(struct perf_task *task)
+{
+	perf_inherit_end(task);
+}
+
+void perf_do_task_free(struct perf_task *task)
+{
+	struct perf_context *context = perf_context_take(task);
+
+	if (context)
+		perf_context_put(context);
+}

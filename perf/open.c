@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * open.c - perf_event_open(2), and the end of an event's file.
+ *
+ * The event is made, checked against its group and its target, and attached;
+ * when its file appears, all is in place and nothing can fail any more.
+ */
+#include <linux/errno.h>
+#include <linux/poll.h>
+#include <utlist.h>
+
+#include "access.h"
+#include "attr.h"
+#include "context.h"
+#include "control.h"
+#include "inherit.h"
+
+static const unsigned long all_flags =
+	PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT | PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC;
+
+/* A group that could not be read, or not be sampled, as a whole is too big. */
+enum { MAX_GROUP_BYTES = 16 * 1024 };
+
+/* A call under way: what was asked for, and what has been found so far. */
+struct opening {
+	struct perf_event_attr attr;
+	int pid;
+	int cpu;
+	unsigned long flags;
+	struct port_task *task;	   /* NULL for the events of a CPU */
+	struct perf_event *leader; /* NULL for a group of its own */
+	struct perf_context *context;
+	struct perf_event *event;
+};
+
+static int check_arguments(const struct opening *opening)
+{
+	const struct perf_event_attr *attr = &opening->attr;
+
+	if (attr->freq) {
+		if (attr->sample_freq > (uint64_t)perf_sysctl_get(PERF_SYSCTL_MAX_SAMPLE_RATE))
+			return -EINVAL;
+	} else if (attr->sample_period >> 63) {
+		return -EINVAL;
+	}
+	/* There are no control groups here. */
+	if (opening->flags & PERF_FLAG_PID_CGROUP)
+		return -EINVAL;
+	return 0;
+}
+
+static int check_target(const struct opening *opening)
+{
+	if (opening->cpu < -1 || opening->cpu >= port_nr_cpus())
+		return -EINVAL;
+	if (opening->pid == -1 && (opening->cpu == -1 || opening->attr.sigtrap))
+		return -EINVAL;
+	return 0;
+}
+
+/* ------------------------------------------------------------------- groups */
+
+/* The hardware PMU of a group, NULL if all its members are software events. */
+static const struct perf_pmu *group_pmu(const struct perf_event *leader)
+{
+	const struct perf_event *member = leader->siblings;
+
+	if (!perf_event_is_software(leader))
+		return leader->hw.pmu;
+	while (member && perf_event_is_software(member))
+		member = member->sib_next;
+	return member ? member->hw.pmu : NULL;
+}
+
+/* Whether the PMU could count the group with the new event in it. */
+static int check_fits(struct perf_event *event, struct perf_event *leader)
+{
+	struct perf_pmu *pmu = event->hw.pmu;
+	unsigned int nr = 0, max = 2 + (leader ? leader->nr_siblings : 0);
+	struct perf_hw_event **events;
+	struct perf_event *sibling;
+	int error;
+
+	if (!pmu->ops->group_fits)
+		return 0;
+	events = port_alloc(max * sizeof(struct perf_hw_event *));
+	if (!events)
+		return -ENOMEM;
+	if (leader && leader->hw.pmu == pmu)
+		events[nr++] = &leader->hw;
+	if (leader) {
+		DL_FOREACH2(leader->siblings, sibling, sib_next) {
+			if (sibling->hw.pmu == pmu)
+				events[nr++] = &sibling->hw;
+		}
+	}
+	events[nr++] = &event->hw;
+	error = pmu->ops->group_fits(pmu, events, nr);
+	port_free(events);
+	return error;
+}
+
+static int check_group_size(const struct perf_event *event, const struct perf_event *leader)
+{
+	unsigned int nr = leader ? 2 + leader->nr_siblings : 1;
+	const struct perf_event *sibling;
+
+	if (perf_attr_read_size(&event->attr, nr) >= MAX_GROUP_BYTES)
+		return -E2BIG;
+	if (!leader)
+		return 0;
+	if (perf_attr_read_size(&leader->attr, nr) >= MAX_GROUP_BYTES)
+		return -E2BIG;
+	DL_FOREACH2(leader->siblings, sibling, sib_next) {
+		if (perf_attr_read_size(&sibling->attr, nr) >= MAX_GROUP_BYTES)
+			return -E2BIG;
+	}
+	return 0;
+}
+
+/* With the context's mutex held: whether the event may become a sibling. */
+static int check_joins(const struct perf_event *event, const struct perf_event *leader,
+		       const struct perf_context *context)
+{
+	const struct perf_pmu *pmu = group_pmu(leader);
+	const struct perf_event_attr *attr = &event->attr;
+
+	if (leader->leader != leader || leader->context != context || !leader->attached)
+		return -EINVAL;
+	if (leader->hw.cpu != event->hw.cpu)
+		return -EINVAL;
+	if (leader->attr.use_clockid != attr->use_clockid ||
+	    (attr->use_clockid && leader->attr.clockid != attr->clockid))
+		return -EINVAL;
+	if (attr->exclusive || attr->pinned)
+		return -EINVAL;
+	if (pmu && !perf_event_is_software(event) && pmu != event->hw.pmu)
+		return -EINVAL;
+	return 0;
+}
+
+/* ------------------------------------------------------------------ stages */
+
+/* With the context's mutex held: the last checks, and the event is part of it. */
+static int attach(const struct opening *opening)
+{
+	struct perf_event *event = opening->event, *leader = opening->leader;
+	int error = 0;
+
+	if (leader)
+		error = check_joins(event, leader, opening->context);
+	if (!error)
+		error = check_fits(event, leader);
+	if (!error)
+		error = check_group_size(event, leader);
+	if (!error && !opening->task && !port_cpu_online(opening->cpu))
+		error = -ENODEV;
+	if (!error)
+		error = perf_context_attach(opening->context, event, leader);
+	return error;
+}
+
+static long attach_and_install(const struct opening *opening)
+{
+	struct perf_event *event = opening->event;
+	struct perf_context *context = opening->context;
+	long fd;
+
+	port_mutex_lock(&context->mutex);
+	fd = attach(opening);
+	port_mutex_unlock(&context->mutex);
+	if (fd < 0)
+		return fd;
+	if (!event->attr.disabled)
+		perf_control_enable(event);
+
+	perf_event_get(event);
+	fd = port_fd_install(event, (opening->flags & PERF_FLAG_FD_CLOEXEC) != 0);
+	if (fd < 0)
+		perf_file_release(event);
+	return fd;
+}
+
+static int find_context(struct opening *opening)
+{
+	int error;
+
+	if (opening->task) {
+		if (opening->event->hw.pmu->caps & PERF_PMU_CPU_ONLY)
+			return -EINVAL;
+		error = perf_access_task(opening->task);
+		if (error)
+			return error;
+		return perf_context_of_task(port_task_perf(opening->task), &opening->context);
+	}
+	error = perf_access_cpu();
+	if (error)
+		return error;
+	opening->context = perf_cpus[opening->cpu].context;
+	perf_context_get(opening->context);
+	return 0;
+}
+
+static long open_event(struct opening *opening)
+{
+	struct perf_event *leader = opening->leader;
+	long result;
+
+	if (opening->task && leader && leader->attr.inherit != opening->attr.inherit)
+		return -EINVAL;
+	result = perf_event_create(&opening->attr, opening->cpu, NULL, &opening->event);
+	if (result)
+		return result;
+	if (perf_event_is_sampling(opening->event))
+		result = -EOPNOTSUPP;
+	if (!result)
+		result = find_context(opening);
+	if (!result) {
+		result = attach_and_install(opening);
+		perf_context_put(opening->context);
+	}
+	perf_event_put(opening->event);
+	return result;
+}
+
+static long open_on_target(struct opening *opening)
+{
+	long result;
+
+	if (opening->pid == -1)
+		return open_event(opening);
+	if (opening->pid == 0) {
+		opening->task = port_current();
+		port_task_get(opening->task);
+	} else {
+		opening->task = port_task_find(opening->pid);
+		if (!opening->task)
+			return -ESRCH;
+	}
+	result = open_event(opening);
+	port_task_put(opening->task);
+	return result;
+}
+
+static long open_in_group(struct opening *opening, int group_fd)
+{
+	struct perf_event *other;
+	long result;
+
+	if (group_fd == -1)
+		return open_on_target(opening);
+	other = port_fd_get(group_fd);
+	if (!other)
+		return -EBADF;
+	if (!(opening->flags & PERF_FLAG_FD_NO_GROUP))
+		opening->leader = other;
+	result = open_on_target(opening);
+	port_fd_put(other);
+	return result;
+}
+
+long perf_sys_event_open(uintptr_t attr, int pid, int cpu, int group_fd, unsigned long flags)
+{
+	struct opening opening = {.pid = pid, .cpu = cpu, .flags = flags};
+	int error;
+
+	if (flags & ~all_flags)
+		return -EINVAL;
+	error = perf_attr_from_user(&opening.attr, attr);
+	if (!error)
+		error = perf_access_attr(&opening.attr);
+	if (!error)
+		error = check_arguments(&opening);
+	if (!error)
+		error = check_target(&opening);
+	if (error)
+		return error;
+	return open_in_group(&opening, group_fd);
+}
+
+/* --------------------------------------------------------------- the file */
+
+unsigned int perf_file_poll(struct perf_event *event, struct port_waitq **waitq)
+{
+	*waitq = &event->waitq;
+	return POLLHUP;
+}
+
+void perf_file_release(struct perf_event *event)
+{
+	struct perf_context *context = event->context;
+
+	port_mutex_lock(&context->mutex);
+	perf_context_detach(event, PERF_STATE_GONE, true);
+	port_mutex_unlock(&context->mutex);
+	perf_inherit_close(event);
+	perf_event_put(event);
+}

@@ -1,0 +1,575 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * sched.c - which groups are on the counters of a CPU.
+ *
+ * On each CPU two contexts compete for the counters of a PMU: the CPU's own and
+ * the current task's. In order of precedence: pinned groups of the CPU, pinned
+ * groups of the task, flexible groups of the CPU, flexible groups of the task.
+ * A group goes on as a whole or not at all. A pinned group that finds no room
+ * goes to error state; a flexible one waits.
+ *
+ * Turns. When a flexible group of a lane has to wait, the lane is crowded, and
+ * those that run have a turn of the PMU's multiplexing interval, in time during
+ * which the context is in. At the end of it those that ran go behind those that
+ * waited, and the counters are filled anew from the front: the one that has
+ * waited longest always gets on, and smaller ones that still fit come along.
+ * Groups of equal size so get equal time, and none starves. A timer ends the
+ * turn of what is running; a task that never runs until the timer fires has its
+ * turn ended when it goes out.
+ *
+ * Those whose turn it is stand at the front of the lane's list, so that a switch
+ * within a turn looks at them and at one that waits, and at no more.
+ */
+#include <linux/errno.h>
+#include <utlist.h>
+
+#include "sched.h"
+#include "time.h"
+
+enum {
+	DEFAULT_MUX_INTERVAL_MS = 4, /* as Linux */
+	MAX_MISFITS = 16,	     /* waiting groups tried in vain before a turn begins */
+};
+
+static const uint64_t ns_per_ms = 1000000;
+
+/* A PMU on one CPU; only that CPU touches it, interrupts off. */
+struct perf_pmu_cpu {
+	struct port_timer timer; /* ends a turn; must be first, see turn_over() */
+	struct perf_pmu *pmu;
+	bool armed; /* the timer is started, for: */
+	uint64_t when;
+	bool exclusive;	     /* an exclusive group is on, alone */
+	unsigned int events; /* how many are on counters */
+	unsigned int pauses; /* how many reasons not to count now */
+};
+
+static void turn_over(struct port_timer *timer, const struct port_regs *regs);
+static void offer_room(struct perf_pmu *pmu);
+
+int perf_sched_init_pmu(struct perf_pmu *pmu)
+{
+	size_t nr_cpus = (size_t)port_nr_cpus();
+
+	pmu->on_cpu = port_alloc(nr_cpus * sizeof(*pmu->on_cpu));
+	if (!pmu->on_cpu)
+		return -ENOMEM;
+	for (size_t cpu = 0; cpu < nr_cpus; cpu++) {
+		pmu->on_cpu[cpu].pmu = pmu;
+		port_timer_init(&pmu->on_cpu[cpu].timer, turn_over);
+	}
+	atomic_store(&pmu->mux_interval_ms, DEFAULT_MUX_INTERVAL_MS);
+	return 0;
+}
+
+static struct perf_pmu_cpu *here(const struct perf_pmu *pmu)
+{
+	return &pmu->on_cpu[port_cpu()];
+}
+
+static uint64_t turn_ns(const struct perf_pmu *pmu)
+{
+	return atomic_load_explicit(&pmu->mux_interval_ms, memory_order_relaxed) * ns_per_ms;
+}
+
+/*
+ * Counters stand still while it is being decided what is on them. A PMU with
+ * nothing on it is left paused.
+ */
+static void pause(struct perf_pmu *pmu)
+{
+	struct perf_pmu_cpu *local = here(pmu);
+
+	if (local->pauses++ == 0 && local->events > 0 && pmu->ops->pause)
+		pmu->ops->pause(pmu);
+}
+
+static void resume(struct perf_pmu *pmu)
+{
+	struct perf_pmu_cpu *local = here(pmu);
+
+	if (--local->pauses == 0 && local->events > 0 && pmu->ops->resume)
+		pmu->ops->resume(pmu);
+}
+
+/* ------------------------------------------------------- events and groups */
+
+static bool event_on(struct perf_event *event)
+{
+	struct perf_pmu *pmu = event->hw.pmu;
+
+	if (pmu->ops->add(&event->hw, PERF_PMU_START) != 0)
+		return false;
+	here(pmu)->events++;
+	perf_time_set_state(event, PERF_STATE_ACTIVE);
+	return true;
+}
+
+static void event_off(struct perf_event *event)
+{
+	struct perf_pmu *pmu = event->hw.pmu;
+
+	if (event->state != PERF_STATE_ACTIVE)
+		return;
+	pmu->ops->del(&event->hw);
+	here(pmu)->events--;
+	perf_time_set_state(event, PERF_STATE_INACTIVE);
+}
+
+static void members_off(struct perf_event *leader)
+{
+	struct perf_event *sibling;
+
+	DL_FOREACH2(leader->siblings, sibling, sib_next)
+		event_off(sibling);
+	event_off(leader);
+}
+
+static bool members_on(struct perf_event *leader)
+{
+	struct perf_event *sibling;
+
+	if (!event_on(leader))
+		return false;
+	DL_FOREACH2(leader->siblings, sibling, sib_next) {
+		if (sibling->state == PERF_STATE_INACTIVE && !event_on(sibling)) {
+			members_off(leader);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Software groups never compete; an exclusive group wants its PMU for itself. */
+static bool may_share(const struct perf_event *leader, const struct perf_pmu_cpu *local)
+{
+	if (local->pmu->caps & PERF_PMU_SOFTWARE)
+		return true;
+	return !local->exclusive && !(leader->attr.exclusive && local->events > 0);
+}
+
+/* Put a group on counters, all of it or nothing. The PMU is paused. */
+static bool group_on(struct perf_event *leader)
+{
+	struct perf_lane *lane = leader->lane;
+	struct perf_pmu_cpu *local = here(lane->pmu);
+
+	if (!may_share(leader, local) || !members_on(leader))
+		return false;
+	local->exclusive = leader->attr.exclusive && !(lane->pmu->caps & PERF_PMU_SOFTWARE);
+	DL_APPEND2(lane->active, leader, on_prev, on_next);
+	return true;
+}
+
+static void group_off(struct perf_event *leader)
+{
+	struct perf_lane *lane = leader->lane;
+
+	if (leader->state != PERF_STATE_ACTIVE)
+		return;
+	members_off(leader);
+	if (leader->attr.exclusive)
+		here(lane->pmu)->exclusive = false;
+	DL_DELETE2(lane->active, leader, on_prev, on_next);
+}
+
+/* ------------------------------------------------------------------- lanes */
+
+static struct perf_event **queue_of(struct perf_event *leader)
+{
+	return leader->attr.pinned ? &leader->lane->pinned : &leader->lane->flexible;
+}
+
+static void enqueue(struct perf_event *leader)
+{
+	struct perf_event **queue = queue_of(leader);
+
+	DL_APPEND2(*queue, leader, q_prev, q_next);
+	leader->queued = true;
+}
+
+static void dequeue(struct perf_event *leader)
+{
+	struct perf_event **queue = queue_of(leader);
+
+	if (!leader->queued)
+		return;
+	DL_DELETE2(*queue, leader, q_prev, q_next);
+	leader->queued = false;
+}
+
+/* A pinned group did not fit: that is final until somebody enables it again. */
+static void pinned_failed(struct perf_event *leader)
+{
+	dequeue(leader);
+	perf_time_set_state(leader, PERF_STATE_ERROR);
+}
+
+static void pinned_on(struct perf_lane *lane)
+{
+	struct perf_event *leader, *next;
+
+	DL_FOREACH_SAFE2(lane->pinned, leader, next, q_next)
+	{
+		if (leader->state != PERF_STATE_ACTIVE && !group_on(leader))
+			pinned_failed(leader);
+	}
+}
+
+/* Have the timer end the turn of a crowded lane, unless it fires before anyway. */
+static void await_turn_end(const struct perf_lane *lane)
+{
+	struct perf_pmu_cpu *local = here(lane->pmu);
+	uint64_t passed = lane->context->time - lane->turn_began;
+	uint64_t turn = turn_ns(lane->pmu);
+	uint64_t when = port_clock() + (passed < turn ? turn - passed : 0);
+
+	if (local->armed && local->when <= when)
+		return;
+	local->armed = true;
+	local->when = when;
+	port_timer_start(&local->timer, when);
+}
+
+/* Note whether a flexible group of the lane has to wait. */
+static void set_crowded(struct perf_lane *lane, bool crowded)
+{
+	if (crowded && !lane->crowded)
+		lane->turn_began = lane->context->time;
+	lane->crowded = crowded;
+	if (crowded)
+		await_turn_end(lane);
+}
+
+/*
+ * Put flexible groups on counters, from the front. Within a turn the first one
+ * that does not fit ends the search: those behind it are waiting, too. At the
+ * beginning of a turn more are tried, and those that fit move to the front.
+ */
+static void flexible_on(struct perf_lane *lane)
+{
+	unsigned int misfits_left = lane->new_turn ? MAX_MISFITS : 1;
+	struct perf_event *leader, *next, *first_misfit = NULL;
+
+	DL_FOREACH_SAFE2(lane->flexible, leader, next, q_next)
+	{
+		if (leader->state != PERF_STATE_ACTIVE && !group_on(leader)) {
+			if (!first_misfit)
+				first_misfit = leader;
+			if (--misfits_left == 0)
+				break;
+		} else if (first_misfit) {
+			DL_DELETE2(lane->flexible, leader, q_prev, q_next);
+			DL_PREPEND_ELEM2(lane->flexible, first_misfit, leader, q_prev, q_next);
+		}
+	}
+	lane->new_turn = false;
+	set_crowded(lane, first_misfit != NULL);
+}
+
+/* Whether those on the counters have had their turn while others waited. */
+static bool turn_is_over(const struct perf_lane *lane)
+{
+	return lane->crowded && lane->context->time - lane->turn_began >= turn_ns(lane->pmu);
+}
+
+/* Take all groups of a lane off, or only the flexible ones. Ends its turn if due. */
+static void lane_off(struct perf_lane *lane, bool pinned_too)
+{
+	bool over = turn_is_over(lane);
+	struct perf_event *leader, *next;
+
+	DL_FOREACH_SAFE2(lane->active, leader, next, on_next)
+	{
+		if (leader->attr.pinned && !pinned_too)
+			continue;
+		group_off(leader);
+		if (over && !leader->attr.pinned) {
+			DL_DELETE2(lane->flexible, leader, q_prev, q_next);
+			DL_APPEND2(lane->flexible, leader, q_prev, q_next);
+		}
+	}
+	if (over) {
+		lane->new_turn = true;
+		lane->turn_began = lane->context->time;
+		lane->context->bound_first = !lane->context->bound_first;
+	}
+}
+
+/* ---------------------------------------------------------- whole contexts */
+
+/* The flexible groups that a context has on the counters of a PMU, and all others. */
+static void flexible_off(struct perf_context *context, const struct perf_pmu *pmu)
+{
+	struct perf_lane *lane;
+
+	PERF_FOREACH_LANE(lane, context, context->cpu)
+	{
+		if (lane->pmu == pmu)
+			lane_off(lane, false);
+	}
+}
+
+static void refill(struct perf_context *context, const struct perf_pmu *pmu)
+{
+	struct perf_lane *lane;
+
+	PERF_FOREACH_LANE(lane, context, context->cpu)
+	{
+		if (lane->pmu == pmu)
+			flexible_on(lane);
+	}
+}
+
+/* Whether a context has a lane of a PMU for which a condition holds. */
+static bool any_lane(struct perf_context *context, const struct perf_pmu *pmu,
+		     bool (*holds)(const struct perf_lane *lane))
+{
+	struct perf_lane *lane;
+
+	PERF_FOREACH_LANE(lane, context, context->cpu)
+	{
+		if (lane->pmu == pmu && holds(lane))
+			return true;
+	}
+	return false;
+}
+
+static bool is_crowded(const struct perf_lane *lane)
+{
+	return lane->crowded;
+}
+
+/* The two contexts that compete on this CPU. The second is NULL if there is none. */
+static void competitors(struct perf_context *contexts[2])
+{
+	struct perf_cpu *cpu = perf_this_cpu();
+
+	contexts[0] = cpu->context->cpu < 0 ? NULL : cpu->context;
+	contexts[1] = cpu->task_context;
+}
+
+/*
+ * Deal out the counters of a PMU on this CPU anew among flexible groups, those
+ * of the CPU before those of the task. @pinned, if not NULL, goes on first.
+ */
+static void deal_anew(struct perf_pmu *pmu, struct perf_event *pinned)
+{
+	struct perf_context *contexts[2];
+
+	competitors(contexts);
+	pause(pmu);
+	for (int i = 1; i >= 0; i--) {
+		if (contexts[i]) {
+			perf_time_advance(contexts[i]);
+			flexible_off(contexts[i], pmu);
+		}
+	}
+	if (pinned && !group_on(pinned))
+		pinned_failed(pinned);
+	for (int i = 0; i < 2; i++) {
+		if (contexts[i])
+			refill(contexts[i], pmu);
+	}
+	resume(pmu);
+}
+
+/* The timer: end the turns that are due, wait on for the others. */
+static void turn_over(struct port_timer *timer, const struct port_regs *regs)
+{
+	struct perf_pmu_cpu *local = (struct perf_pmu_cpu *)timer;
+	struct perf_context *contexts[2];
+	bool crowded = false, over = false;
+
+	(void)regs;
+	local->armed = false;
+	competitors(contexts);
+	for (int i = 0; i < 2; i++) {
+		if (!contexts[i])
+			continue;
+		perf_time_advance(contexts[i]);
+		crowded = crowded || any_lane(contexts[i], local->pmu, is_crowded);
+		over = over || any_lane(contexts[i], local->pmu, turn_is_over);
+	}
+	if (over)
+		deal_anew(local->pmu, NULL);
+	else if (crowded)
+		offer_room(local->pmu);
+}
+
+/* Something has left the counters, or a turn goes on: those that wait may fit now. */
+static void offer_room(struct perf_pmu *pmu)
+{
+	struct perf_context *contexts[2];
+
+	competitors(contexts);
+	pause(pmu);
+	for (int i = 0; i < 2; i++) {
+		if (contexts[i] && any_lane(contexts[i], pmu, is_crowded))
+			refill(contexts[i], pmu);
+	}
+	resume(pmu);
+}
+
+void perf_sched_all_in(struct perf_context *context)
+{
+	struct perf_context *contexts[2];
+	struct perf_lane *lane;
+
+	competitors(contexts);
+	PERF_FOREACH_LANE(lane, context, context->cpu)
+	{
+		bool displaces = lane->pinned && context->of_task && contexts[0];
+
+		pause(lane->pmu);
+		if (displaces) {
+			perf_time_advance(contexts[0]);
+			flexible_off(contexts[0], lane->pmu);
+		}
+		pinned_on(lane);
+		if (displaces)
+			refill(contexts[0], lane->pmu);
+	}
+	PERF_FOREACH_LANE(lane, context, context->cpu)
+	{
+		flexible_on(lane);
+		resume(lane->pmu);
+	}
+}
+
+void perf_sched_all_out(struct perf_context *context)
+{
+	struct perf_lane *lane;
+
+	PERF_FOREACH_LANE(lane, context, context->cpu)
+	pause(lane->pmu);
+	perf_time_advance(context);
+	PERF_FOREACH_LANE(lane, context, context->cpu)
+	{
+		lane_off(lane, true);
+		resume(lane->pmu);
+	}
+}
+
+/* --------------------------------------------------------------- one event */
+
+/* Whether the context is in on a CPU that the group's PMU covers. */
+static bool can_run_now(const struct perf_event *leader)
+{
+	const struct perf_context *context = leader->context;
+	const struct perf_lane *lane = leader->lane;
+
+	return context->cpu >= 0 && perf_cpu_set_has(&lane->pmu->cpus, context->cpu) &&
+	       (lane->cpu < 0 || lane->cpu == context->cpu);
+}
+
+/* Give an enabled group its chance at once. */
+static void try_now(struct perf_event *leader)
+{
+	struct perf_pmu *pmu = leader->lane->pmu;
+
+	if (!can_run_now(leader) || !leader->queued)
+		return;
+	if (leader->attr.pinned) {
+		deal_anew(pmu, leader);
+		return;
+	}
+	pause(pmu);
+	if (!group_on(leader))
+		set_crowded(leader->lane, true);
+	resume(pmu);
+}
+
+/* Take a group off its counters to change it; returns whether it was on. */
+static bool lift(struct perf_event *leader)
+{
+	struct perf_pmu *pmu = leader->lane->pmu;
+
+	if (leader->state != PERF_STATE_ACTIVE)
+		return false;
+	pause(pmu);
+	group_off(leader);
+	resume(pmu);
+	return true;
+}
+
+void perf_sched_enable(struct perf_event *event)
+{
+	struct perf_event *leader = event->leader;
+
+	if (event->state >= PERF_STATE_INACTIVE || event->state == PERF_STATE_GONE)
+		return;
+	if (event != leader)
+		lift(leader);
+	perf_time_set_state(event, PERF_STATE_INACTIVE);
+	if (event == leader)
+		enqueue(leader);
+	try_now(leader);
+}
+
+void perf_sched_disable(struct perf_event *event, enum perf_state state)
+{
+	struct perf_pmu *pmu = event->leader->lane->pmu;
+	bool was_on = event->state == PERF_STATE_ACTIVE;
+
+	if (event == event->leader) {
+		lift(event);
+		dequeue(event);
+	} else if (was_on) {
+		pause(pmu);
+		event_off(event);
+		resume(pmu);
+	}
+	if (event->state > state)
+		perf_time_set_state(event, state);
+	if (was_on)
+		offer_room(pmu);
+}
+
+void perf_sched_join(struct perf_event *event, struct perf_event *leader)
+{
+	event->leader = leader;
+	DL_APPEND2(leader->siblings, event, sib_prev, sib_next);
+	leader->nr_siblings++;
+	if (leader->lane->pmu == event->hw.pmu || perf_event_is_software(event))
+		return;
+
+	/* A group of software events that gets a hardware event moves to its lane. */
+	lift(leader);
+	if (leader->queued) {
+		dequeue(leader);
+		leader->lane = event->home;
+		enqueue(leader);
+	}
+	leader->lane = event->home;
+	try_now(leader);
+}
+
+static void leave_leader(struct perf_event *event)
+{
+	struct perf_event *leader = event->leader;
+
+	DL_DELETE2(leader->siblings, event, sib_prev, sib_next);
+	leader->nr_siblings--;
+	event->leader = event;
+}
+
+void perf_sched_leave(struct perf_event *event)
+{
+	struct perf_event *sibling, *next;
+
+	if (event->leader != event) {
+		perf_time_charge(event);
+		leave_leader(event);
+		return;
+	}
+	DL_FOREACH_SAFE2(event->siblings, sibling, next, sib_next)
+	{
+		perf_time_charge(sibling);
+		leave_leader(sibling);
+		if (sibling->state == PERF_STATE_INACTIVE) {
+			enqueue(sibling);
+			try_now(sibling);
+		}
+	}
+}
