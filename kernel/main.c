@@ -24,9 +24,14 @@ static void load_root(void)
 
 void kernel_main(paddr_t dtb)
 {
+	arch_cpufeature_init();
+	arch_clock_init();
 	fdt_init(dtb);
+	psci_init();
+	arch_map_init();
 	uart_init();
-	arch_memory_init(); /* RAM, reserved parts, page_init(), full direct map */
+	arch_memory_init();
+	mm_activate(NULL);
 	arch_irq_init();
 	sched_init_cpu(0);
 	arch_timer_init();

@@ -78,6 +78,8 @@ static inline bool IS_ERR(const void *p)
 
 /* One line (or part of one) to the kernel log: PL011 and the ring behind /dev/kmsg. Any context. */
 void printk(const char *fmt, ...) __printf(1, 2);
+void printk_start(void);      /* the serial port works: show what was printed so far, and all that follows */
+void printk_panic_mode(void); /* from now on without its lock, whose holder may never go on */
 /* Prints the message, registers and a symbolised backtrace, then ends QEMU with an error. Any context. */
 void panic(const char *fmt, ...) __printf(1, 2) __noreturn;
 #define ASSERT(cond)                                                                   \
@@ -105,5 +107,6 @@ char *strrchr(const char *s, int c);
 ssize_t strscpy(char *dst, const char *src, size_t size);
 /* Decimal, 0x or 0 prefix by base 0. *end is set behind the last digit. */
 u64 strtoull(const char *s, char **end, int base);
+unsigned long strtoul(const char *s, char **end, int base);
 
 #endif

@@ -39,6 +39,8 @@ struct thread_ctx {
 	u64 fp, lr, sp;
 	u64 tls; /* TPIDR_EL0 */
 	struct fpsimd_state fpsimd;
+	unsigned fpsimd_cpu; /* whose FP/SIMD registers may still hold it (switch.c) */
+	u64 fault_esr, fault_addr; /* of the last exception in user mode, for signal frames */
 };
 
 /* TPIDR_EL1 holds the running task. */
@@ -84,8 +86,16 @@ static inline bool user_mode(const struct pt_regs *r)
 	return (r->pstate & 0xf) == 0;
 }
 
-/* sched: this CPU's number. Stable in the kernel, which is not preempted (only across schedule()). */
-unsigned cpu_id(void);
+/*
+ * This CPU's number. Stable in the kernel, which is not preempted, but not across schedule().
+ * start.S puts it into CONTEXTIDR_EL1, which nothing else uses here.
+ */
+static inline unsigned cpu_id(void)
+{
+	u64 id;
+	__asm__ volatile("mrs %0, contextidr_el1" : "=r"(id));
+	return (unsigned)id;
+}
 unsigned nr_cpus(void);		 /* CPUs that came up, fixed after boot */
 bool cpu_online(unsigned cpu);
 
@@ -98,6 +108,8 @@ struct task *arch_switch(struct task *prev, struct task *next);
 void arch_thread_init_user(struct task *t);
 /* A new kernel thread: runs fn(arg) with interrupts on and the big lock held; must not return. */
 void arch_thread_init_kernel(struct task *t, void (*fn)(void *), void *arg);
+/* fork: gives the child copies of the running thread's FP/SIMD registers and TLS pointer. */
+void arch_fork_state(struct task *child);
 void arch_save_fpsimd(struct fpsimd_state *s);
 void arch_load_fpsimd(const struct fpsimd_state *s);
 /* exec: registers all zero, PC and SP as given, EL0t, FP/SIMD and TLS cleared. Current task only. */
@@ -106,6 +118,13 @@ void arch_set_tls(u64 tls); /* current task */
 
 /* Idle: waits for an interrupt with interrupts off and returns with them off (a pending one wakes it). */
 void arch_cpu_idle(void);
+
+/* cpufeature.c: AT_HWCAP and AT_HWCAP2 of new programs, as arm64 Linux derives them from the ID registers. */
+u64 arch_hwcap(void);
+u64 arch_hwcap2(void);
+u64 arch_midr(unsigned cpu); /* MIDR_EL1 */
+u64 arch_revidr(unsigned cpu);
+void arch_cpufeature_init(void); /* on each CPU: panics if it lacks what the kernel is built for */
 
 /* timer.c: CNTVCT-based monotonic nanoseconds since boot, the same on all CPUs. Any context. */
 u64 clock_ns(void);

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Page tables of user space. Every page is mapped by one 4 KiB entry that is
+ * not global. An entry with PTE_NONE keeps its page without any access.
+ *
+ * TLB entries go by address for all address spaces (VAAE1IS), so that these
+ * functions need not know whose table they work on. A page that is unmapped is
+ * handed back only after its translation is gone from every CPU.
+ *
+ * All: big lock held.
+ */
+#include "arch/aarch64/cpu.h"
+#include "arch/aarch64/pte.h"
+#include "arch/aarch64/sysreg.h"
+
+/* From this many pages on, one flush of everything is cheaper. */
+#define FLUSH_ALL_PAGES 1024
+
+static void tlbi_page(u64 va)
+{
+	__asm__ volatile("tlbi vaae1is, %0" ::"r"((va >> 12) & 0xfffffffffffULL) : "memory");
+}
+
+static void tlbi_all(void)
+{
+	__asm__ volatile("tlbi vmalle1is" ::: "memory");
+}
+
+static u64 pte_of(paddr_t pa, unsigned prot)
+{
+	u64 pte = pa | PTE_ATTR(MT_NORMAL) | PTE_INNER | PTE_AF | PTE_NG | PTE_PXN | PTE_TABLE;
+
+	if (!prot)
+		return pte | PTE_NONE | PTE_RDONLY | PTE_UXN;
+	if (!(prot & PTE_WRITE))
+		pte |= PTE_RDONLY;
+	if (!(prot & PTE_EXEC))
+		pte |= PTE_UXN;
+	return pte | PTE_USER | PTE_VALID;
+}
+
+static unsigned prot_of(u64 pte)
+{
+	if (pte & PTE_NONE)
+		return 0;
+	return PTE_READ | (pte & PTE_RDONLY ? 0 : PTE_WRITE) | (pte & PTE_UXN ? 0 : PTE_EXEC);
+}
+
+paddr_t pgd_alloc(void)
+{
+	struct page *pg = page_alloc_zero();
+
+	return pg ? page_to_phys(pg) : 0;
+}
+
+static void free_table(u64 *table, int level)
+{
+	for (unsigned i = 0; level < 3 && i < PTRS_PER_TABLE; i++)
+		if (table[i])
+			free_table(phys_to_virt(table[i] & PTE_ADDR), level + 1);
+	page_put(phys_to_page(virt_to_phys(table)));
+}
+
+void pgd_free(paddr_t pgd)
+{
+	free_table(phys_to_virt(pgd), 0);
+}
+
+/* The level 3 entry for va; NULL if a table is missing and not wanted, or cannot be had. */
+static u64 *pte_find(paddr_t pgd, u64 va, bool create)
+{
+	u64 *table = phys_to_virt(pgd);
+
+	for (int level = 0; level < 3; level++) {
+		u64 *entry = &table[LEVEL_INDEX(va, level)];
+
+		if (!*entry) {
+			struct page *pg = create ? page_alloc_zero() : NULL;
+
+			if (!pg)
+				return NULL;
+			dmb(ishst); /* an empty table, before walkers can see it */
+			WRITE_ONCE(*entry, page_to_phys(pg) | PTE_VALID | PTE_TABLE);
+		}
+		table = phys_to_virt(*entry & PTE_ADDR);
+	}
+	return &table[LEVEL_INDEX(va, 3)];
+}
+
+int pgd_map(paddr_t pgd, u64 va, paddr_t pa, unsigned prot)
+{
+	u64 *pte = pte_find(pgd, va, true), old;
+
+	if (!pte)
+		return -ENOMEM;
+	old = *pte;
+	if (old & PTE_VALID) {
+		/* another page at the same address: break before make */
+		if ((old & PTE_ADDR) != pa)
+			WRITE_ONCE(*pte, 0);
+		else
+			WRITE_ONCE(*pte, pte_of(pa, prot));
+		dsb(ishst);
+		tlbi_page(va);
+		dsb(ish);
+	}
+	WRITE_ONCE(*pte, pte_of(pa, prot));
+	dsb(ishst);
+	return 0;
+}
+
+paddr_t pgd_lookup(paddr_t pgd, u64 va, unsigned *prot)
+{
+	u64 *pte = pte_find(pgd, va, false);
+
+	if (!pte || !*pte)
+		return 0;
+	if (prot)
+		*prot = prot_of(*pte);
+	return *pte & PTE_ADDR;
+}
+
+/*
+ * The first entry in use at or after *va and below end; *va is set to its
+ * address. Skips what missing tables cover. NULL: there is none.
+ */
+static u64 *next_pte(paddr_t pgd, u64 *va, u64 end)
+{
+	while (*va < end) {
+		u64 *table = phys_to_virt(pgd);
+		int level = 0;
+		u64 span;
+
+		while (level < 3 && table[LEVEL_INDEX(*va, level)]) {
+			table = phys_to_virt(table[LEVEL_INDEX(*va, level)] & PTE_ADDR);
+			level++;
+		}
+		span = 1ULL << LEVEL_SHIFT(level);
+		if (level < 3) {
+			*va = ALIGN_DOWN(*va, span) + span;
+			continue;
+		}
+		for (unsigned i = LEVEL_INDEX(*va, 3); i < PTRS_PER_TABLE && *va < end;
+		     i++, *va += PAGE_SIZE)
+			if (table[i])
+				return &table[i];
+	}
+	return NULL;
+}
+
+/* Entries that were taken out and whose pages wait for the TLB flush. */
+struct unmap_batch {
+	unsigned n;
+	struct {
+		paddr_t pa;
+		u64 va;
+	} page[64];
+};
+
+static void batch_finish(struct unmap_batch *b, void (*fn)(paddr_t, u64, void *), void *arg)
+{
+	if (!b->n)
+		return;
+	dsb(ishst);
+	for (unsigned i = 0; i < b->n; i++)
+		tlbi_page(b->page[i].va);
+	dsb(ish);
+	for (unsigned i = 0; fn && i < b->n; i++)
+		fn(b->page[i].pa, b->page[i].va, arg);
+	b->n = 0;
+}
+
+void pgd_unmap_range(paddr_t pgd, u64 start, u64 end, void (*fn)(paddr_t, u64, void *), void *arg)
+{
+	struct unmap_batch b;
+	u64 *pte;
+
+	b.n = 0;
+	while ((pte = next_pte(pgd, &start, end))) {
+		b.page[b.n].pa = *pte & PTE_ADDR;
+		b.page[b.n].va = start;
+		WRITE_ONCE(*pte, 0);
+		if (++b.n == ARRAY_SIZE(b.page))
+			batch_finish(&b, fn, arg);
+		start += PAGE_SIZE;
+	}
+	batch_finish(&b, fn, arg);
+}
+
+static void flush_range(u64 first, u64 last, u64 changed)
+{
+	dsb(ishst);
+	if (changed >= FLUSH_ALL_PAGES || (last - first) / PAGE_SIZE >= FLUSH_ALL_PAGES)
+		tlbi_all();
+	else
+		for (u64 va = first; va <= last; va += PAGE_SIZE)
+			tlbi_page(va);
+	dsb(ish);
+}
+
+void pgd_walk_range(paddr_t pgd, u64 start, u64 end,
+		    unsigned (*fn)(paddr_t, u64, unsigned, void *), void *arg)
+{
+	u64 first = 0, last = 0, changed = 0;
+	u64 *pte;
+
+	while ((pte = next_pte(pgd, &start, end))) {
+		unsigned old = prot_of(*pte);
+		unsigned prot = fn(*pte & PTE_ADDR, start, old, arg);
+
+		if (prot != old) {
+			WRITE_ONCE(*pte, pte_of(*pte & PTE_ADDR, prot));
+			if (!changed++)
+				first = start;
+			last = start;
+		}
+		start += PAGE_SIZE;
+	}
+	if (changed)
+		flush_range(first, last, changed);
+}
+
+void sync_icache(void *kaddr, size_t n)
+{
+	u64 ctr = read_sysreg(ctr_el0), end = (u64)kaddr + n;
+	u64 dline = 4ULL << ((ctr >> 16) & 15), iline = 4ULL << (ctr & 15);
+
+	for (u64 p = ALIGN_DOWN((u64)kaddr, dline); p < end; p += dline)
+		__asm__ volatile("dc cvau, %0" ::"r"(p) : "memory");
+	dsb(ish);
+	for (u64 p = ALIGN_DOWN((u64)kaddr, iline); p < end; p += iline)
+		__asm__ volatile("ic ivau, %0" ::"r"(p) : "memory");
+	dsb(ish);
+	isb();
+}
