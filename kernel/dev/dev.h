@@ -8,6 +8,8 @@
 
 #include "lib/kernel.h"
 
+struct file_ops;
+
 /* fdt.c, on libfdt. `fdt_init` runs first, on the direct map. */
 void fdt_init(paddr_t dtb);
 const void *fdt_blob(void);
@@ -47,7 +49,15 @@ void virtio_console_init(void); /* the five channels: /dev/hvc0 (tty), /dev/vpor
 void mem_devices_init(void); /* null zero full random urandom kmsg */
 void tty_init(void);	     /* /dev/tty, /dev/console, /dev/ptmx, /dev/pts */
 
+extern const struct file_ops kmsg_ops; /* kmsg.c */
+
 /* Random bytes: deterministic unless the device tree had a seed (rng-seed). Any context. */
 void random_bytes(void *buf, size_t n);
+
+/* devfs.c, besides devfs_add() of fs/vfs.h. Names are relative to /dev. 0 or -errno. */
+void devfs_remove(const char *name);
+void devfs_set_owner(const char *name, uid_t uid);
+int devfs_mkdir(const char *name, mode_t mode);
+int devfs_symlink(const char *name, const char *target);
 
 #endif
