@@ -141,14 +141,24 @@ static u64 user_id_reg(unsigned crm, unsigned op2)
 	}
 }
 
-/* ESR_EL1.ISS of a trapped MRS/MSR: DDI 0487, D17.2.37, "trapped MSR, MRS". */
-bool emulate_mrs(struct pt_regs *regs, u64 esr)
+/*
+ * MRS Xt, <op0, op1, CRn, CRm, op2>: DDI 0487, C6.2.228. The instruction is read
+ * from memory because a CPU without FEAT_IDST does not say in ESR_EL1 what it was.
+ */
+bool emulate_mrs(struct pt_regs *regs)
 {
-	unsigned op0 = (esr >> 20) & 3, op2 = (esr >> 17) & 7, op1 = (esr >> 14) & 7;
-	unsigned crn = (esr >> 10) & 15, rt = (esr >> 5) & 31, crm = (esr >> 1) & 15;
-	bool read = esr & 1;
+	unsigned op0, op1, crn, crm, op2, rt;
+	u32 insn;
 
-	if (!read || op0 != 3 || op1 != 0 || crn != 0 || crm == 1 || crm > 7)
+	if (get_user(insn, (const void *)regs->pc) || (insn & 0xfff00000) != 0xd5300000)
+		return false;
+	op0 = (insn >> 19) & 3;
+	op1 = (insn >> 16) & 7;
+	crn = (insn >> 12) & 15;
+	crm = (insn >> 8) & 15;
+	op2 = (insn >> 5) & 7;
+	rt = insn & 31;
+	if (op0 != 3 || op1 != 0 || crn != 0 || crm == 1 || crm > 7)
 		return false;
 	if (crm == 0 && op2 != 0 && op2 != 5 && op2 != 6)
 		return false;

@@ -138,8 +138,9 @@ static void user_exception(struct pt_regs *regs, u64 esr, u64 far)
 	case EC_DABT_LOW:
 		user_abort(regs, esr, far);
 		break;
+	case EC_UNKNOWN:
 	case EC_SYSREG:
-		if (!emulate_mrs(regs, esr))
+		if (!emulate_mrs(regs))
 			force_signal(t, SIGILL, ILL_ILLOPC, regs->pc);
 		break;
 	case EC_PC_ALIGN:

@@ -36,8 +36,8 @@ void trap_bad(struct pt_regs *regs) __noreturn;
 /* gic.c: handles what is pending on this CPU. */
 void gic_handle(struct pt_regs *regs);
 
-/* cpufeature.c: does the MRS that trapped, if it is one user space may do. */
-bool emulate_mrs(struct pt_regs *regs, u64 esr);
+/* cpufeature.c: does the instruction that trapped, if it is an MRS user space may do. May sleep. */
+bool emulate_mrs(struct pt_regs *regs);
 
 /* panic.c: panic() with the registers of an exception. */
 void panic_regs(const struct pt_regs *regs, const char *fmt, ...) __printf(2, 3) __noreturn;
