@@ -261,9 +261,9 @@ const char *vma_label(const struct vma *v)
 		return v->ops->name;
 	if (v->file)
 		return NULL;
-	if (v->start < mm->brk && v->end > mm->brk_start)
+	if (v->start <= mm->brk && v->end >= mm->brk_start)
 		return "[heap]";
-	if (v->start <= mm->start_stack && v->end > mm->start_stack)
+	if (v->start <= mm->start_stack && v->end >= mm->start_stack)
 		return "[stack]";
 	return NULL;
 }

@@ -114,8 +114,6 @@ ssize_t vm_access(struct mm *mm, u64 addr, void *buf, size_t n, bool write);
 
 /* The sigreturn code of the vDSO in this address space, for signal frames without SA_RESTORER. */
 u64 vdso_sigreturn(const struct mm *mm);
-/* The wall clock was set or read at boot: nanoseconds to add to clock_ns(). For the vDSO's clocks. */
-void vdso_set_realtime_offset(u64 ns);
 
 /* exec.c: replaces the current task's program. argv/envp: kernel copies. 0: *regs are those of the new program. */
 struct exec_args {
