@@ -20,11 +20,11 @@
 
 #define AROUND_PAGES 16
 
-static const char zeros[PAGE_SIZE] __aligned(4096);
+const char zero_bytes[PAGE_SIZE] __aligned(4096);
 
 struct page *zero_page(void)
 {
-	return phys_to_page(virt_to_phys(zeros));
+	return phys_to_page(virt_to_phys(zero_bytes));
 }
 
 bool page_is_exclusive(const struct page *pg)

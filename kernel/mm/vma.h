@@ -49,6 +49,7 @@ unsigned vma_prot(const struct vma *vma);
 bool page_is_exclusive(const struct page *pg);
 /* The page that stands for untouched anonymous memory in read faults. */
 struct page *zero_page(void);
+extern const char zero_bytes[PAGE_SIZE]; /* its contents */
 /* Like vm_fault(), for accesses that are not the current task's own: no counting, no stack growth. */
 int fault_in(struct mm *mm, u64 addr, u32 access);
 

@@ -84,9 +84,8 @@ static u64 max_alignment(const struct image *im)
 /* Zeros from the end of a segment's file part to the end of that page. */
 static int clear_tail(struct mm *mm, u64 from)
 {
-	static const char zeros[PAGE_SIZE];
 	u64 n = ALIGN_UP(from, PAGE_SIZE) - from;
-	ssize_t r = n ? vm_access(mm, from, (void *)(uintptr_t)zeros, n, true) : 0;
+	ssize_t r = n ? vm_access(mm, from, (void *)(uintptr_t)zero_bytes, n, true) : 0;
 
 	return r < 0 ? (int)r : 0;
 }
