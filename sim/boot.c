@@ -82,6 +82,27 @@ static void make_cpu(int nr, struct sim_process *kernel)
 	cpu->loop = cpu->active = coro_get(sim_cpu_loop, cpu, &cpu->loop);
 }
 
+/*
+ * What the core makes once for each CPU and PMU, and keeps: the machine starts
+ * with all of it, so that whatever is allocated later is to be freed.
+ */
+static void warm_up(void)
+{
+	struct sim_task *task = sim_task_on(0, "warm-up");
+	struct perf_event_attr attr = sim_attr_sw(PERF_COUNT_SW_DUMMY);
+
+	for (int cpu = 0; cpu < sim.nr_cpus; cpu++) {
+		sim_open(task, &attr, -1, cpu, -1, 0);
+		for (unsigned int i = 0; i < SIM_MAX_PMUS; i++) {
+			struct perf_event_attr of_pmu = sim_attr(sim_pmu_type(i), SIM_EVENT_CYCLES);
+
+			if (sim.pmus[i].present)
+				sim_open(task, &of_pmu, -1, cpu, -1, 0);
+		}
+	}
+	sim_exit(task);
+}
+
 void sim_boot(const struct sim_config *config)
 {
 	struct sim_process *kernel = sim_process_make();
@@ -105,6 +126,7 @@ void sim_boot(const struct sim_config *config)
 	sim_do(sim.cpus[0].idle, start_pmus, 0, 0, 0, 0, 0, 0);
 	for (unsigned int which = 0; which < PERF_SYSCTL_NR; which++)
 		boot_sysctls[which] = perf_sysctl_get(which);
+	warm_up();
 	sim_memory_mark();
 	sim_seed(1);
 	sim_check_clean();

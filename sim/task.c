@@ -71,6 +71,9 @@ static void drop(struct sim_task *task)
 
 void sim_task_gone(struct sim_task *task)
 {
+	for (int i = 0; i < sim.nr_cpus; i++)
+		if (sim.cpus[i].chosen == task)
+			sim.cpus[i].chosen = NULL;
 	sim.cpu->worker = true;
 	drop(task);
 	sim.cpu->worker = false;
