@@ -118,6 +118,11 @@ void fs_type_register(struct fs_type *t)
 	LL_APPEND(fs_types, t);
 }
 
+const struct fs_type *fs_type_list(void)
+{
+	return fs_types;
+}
+
 static struct fs_type *find_type(const char *name)
 {
 	struct fs_type *t;

@@ -214,6 +214,7 @@ struct fs_type {
 	struct fs_type *next;
 };
 void fs_type_register(struct fs_type *t);
+const struct fs_type *fs_type_list(void); /* for /proc/filesystems */
 
 /* Mounting: puts a file system's root over a dentry. */
 int vfs_mount(struct super *sb, struct dentry *on);
