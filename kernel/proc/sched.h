@@ -14,6 +14,7 @@
 #include "lib/lock.h"
 
 struct task;
+struct pt_regs;
 struct waitq;
 
 struct waiter {
@@ -101,6 +102,9 @@ void ktimer_start(struct ktimer *t, u64 expires); /* (re)arms on this CPU; t->fn
 bool ktimer_cancel(struct ktimer *t);
 /* timer.c's interrupt handler calls this. */
 void sched_timer_interrupt(struct pt_regs *regs);
+
+/* In a ktimer's handler: what the timer interrupt interrupted. */
+struct pt_regs *timer_interrupted_regs(void);
 
 /* The return-to-user and interrupt-exit paths ask. */
 bool need_resched(void);

@@ -11,6 +11,7 @@
 #include "proc/sched.h"
 #include <asm/signal.h>
 #include <asm/siginfo.h>
+#include <linux/signal.h> /* SS_* */
 
 #define SIGSET(sig) (1ULL << ((sig)-1))
 typedef u64 ksigset_t; /* bit 0 = signal 1; the ABI's sigset_t is the same 8 bytes */

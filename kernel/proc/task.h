@@ -31,6 +31,10 @@ struct cred {
 	bool keep_caps;
 };
 
+/* The tick: look at the CPU-time timers. Some interrupt: run what is in the work queue. */
+#define TODO_CPUTIMERS 1u
+#define TODO_WORK      2u
+
 struct task {
 	struct thread_ctx ctx; /* first: switch.S */
 	void *kstack;
@@ -72,7 +76,7 @@ struct task {
 	/* signals */
 	bool sig_pending;    /* something for do_signals; see signal_recalc() */
 	bool stop_pending;   /* the process is stopping: this thread has to stop, too */
-	bool cputimer_check; /* set by the tick: look at the CPU-time timers */
+	u8 todo;	     /* TODO_*: left by an interrupt, for the way back to user mode */
 	ksigset_t blocked, saved_blocked; /* saved: by sigsuspend/ppoll/epoll_pwait until the signal is delivered */
 	bool restore_blocked;
 	struct sigqueue_set pending;
@@ -93,6 +97,7 @@ struct task {
 	int pdeath_signal;
 	bool exiting;
 	u32 personality;
+	u64 timer_slack; /* ns; PR_SET_TIMERSLACK, reported only: timers here are exact */
 	struct vfork_wait *vfork; /* where its parent waits for exec or exit; NULL: it does not */
 	void (*start_fn)(void); /* schedule_tail calls it in the new thread (PID 1) */
 
@@ -110,7 +115,7 @@ struct itimer {
 struct process {
 	pid_t pid;	  /* tgid */
 	u32 refs;	  /* atomic: one for each task, one for the pid table */
-	struct task *leader;  /* referenced; good until the process is freed, also when it has exited */
+	struct task *leader;  /* referenced, also when it has exited; NULL once the process was waited for */
 	struct task *threads; /* DL list of those that have not exited; NULL in a zombie */
 	u32 nr_threads;	  /* in that list */
 	struct process *parent;
@@ -121,12 +126,14 @@ struct process {
 	struct tty *tty;
 	bool did_exec;
 	bool group_exit;
+	struct task *exec_task; /* is in execve() and waits for the other threads to be gone */
 	int group_exit_code;
 	bool stopped;	  /* all threads are in TASK_STOPPED */
 	bool stopping;	  /* they are on the way there, or there */
 	bool wait_stopped, wait_continued; /* something to report to WUNTRACED, WCONTINUED */
 	int stop_sig;
-	bool zombie;	  /* all threads have exited; not waited for yet */
+	u32 stop_left;	  /* threads that have not stopped yet */
+	bool zombie;	  /* all threads have exited; not waited for yet, or just now */
 	bool is_kthread;
 	int exit_signal;  /* to the parent, 0 = none */
 	int exit_code;	  /* of the zombie, as wait(2) encodes it */

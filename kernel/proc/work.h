@@ -14,6 +14,8 @@ struct work {
 	bool queued;
 };
 void work_queue(struct work *w); /* any context; nothing happens if it is queued already */
+/* Takes it off the list. Process context, big lock held: afterwards it neither runs nor is going to. */
+void work_cancel(struct work *w);
 void work_init(void);
 
 #endif
