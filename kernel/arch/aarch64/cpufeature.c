@@ -3,7 +3,8 @@
  * What the CPU can do: the features the kernel is built for, the hardware
  * capabilities that user space is told (AT_HWCAP), and the ID registers that
  * user space may read as if MRS worked in EL0 (arm64's "cpu-feature-registers"
- * ABI: fields without a meaning for user space read as their safe values).
+ * ABI: fields without a meaning for user space read as their safe values). SSBS
+ * is not offered: Neoverse N1 has an erratum there (3324349), and Linux hides it.
  */
 #include "arch/aarch64/sysreg.h"
 #include "arch/aarch64/trap.h"
@@ -13,7 +14,7 @@
 /* Names the assembler of armv8.2-a does not know. */
 #define read_id_isar2() read_sysreg(s3_0_c0_c6_2)
 
-enum id_reg { PFR0, PFR1, ISAR0, ISAR1, ISAR2, MMFR2, NR_ID_REGS };
+enum id_reg { PFR0, ISAR0, ISAR1, ISAR2, MMFR2, NR_ID_REGS };
 
 static u64 id_regs[NR_ID_REGS];
 static u64 midr[MAX_CPUS], revidr[MAX_CPUS];
@@ -47,7 +48,6 @@ static const struct cap caps[] = {
 	{ISAR0, 52, 2, 2, HWCAP2_FLAGM2},
 	{ISAR0, 60, 1, 2, HWCAP2_RNG},
 	{PFR0, 48, 1, 1, HWCAP_DIT},
-	{PFR1, 4, 2, 1, HWCAP_SSBS},
 	{ISAR1, 0, 1, 1, HWCAP_DCPOP},
 	{ISAR1, 0, 2, 2, HWCAP2_DCPODP},
 	{ISAR1, 12, 1, 1, HWCAP_JSCVT},
@@ -122,8 +122,6 @@ static u64 user_id_reg(unsigned crm, unsigned op2)
 		return revidr[cpu_id()];
 	case 4 << 3 | 0: /* EL0, EL1: AArch64 only */
 		return VISIBLE(PFR0, 16, 20, 48) | 0x11;
-	case 4 << 3 | 1:
-		return VISIBLE(PFR1, 4);
 	case 5 << 3 | 0: /* ID_AA64DFR0_EL1: debug architecture 8 */
 		return 6;
 	case 6 << 3 | 0:
@@ -181,7 +179,6 @@ void arch_cpufeature_init(void)
 	if (cpu)
 		return;
 	id_regs[PFR0] = read_sysreg(id_aa64pfr0_el1);
-	id_regs[PFR1] = read_sysreg(id_aa64pfr1_el1);
 	id_regs[ISAR0] = read_sysreg(id_aa64isar0_el1);
 	id_regs[ISAR1] = read_sysreg(id_aa64isar1_el1);
 	id_regs[ISAR2] = read_id_isar2();

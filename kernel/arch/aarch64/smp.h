@@ -5,8 +5,8 @@
 
 #include "arch/aarch64/cpu.h"
 
-/* Software generated interrupts. */
-enum sgi { SGI_RESCHEDULE, SGI_CALL, SGI_STOP };
+/* Software generated interrupts. SGI_PERF belongs to perf_file.c. */
+enum sgi { SGI_RESCHEDULE, SGI_CALL, SGI_STOP, SGI_PERF };
 
 /* gic.c: the CPU interface and redistributor of the calling CPU. Interrupts off. */
 void gic_cpu_init(void);
