@@ -46,10 +46,10 @@ void uart_putc(char c);
 
 void fw_cfg_init(void);	     /* items -> /sys/firmware/qemu_fw_cfg/by_name/.../raw */
 void virtio_console_init(void); /* the five channels: /dev/hvc0 (tty), /dev/vport0p1..4 */
-void mem_devices_init(void); /* null zero full random urandom kmsg */
-void tty_init(void);	     /* /dev/tty, /dev/console, /dev/ptmx, /dev/pts */
+void mem_devices_init(void); /* null zero full random urandom kmsg console */
+void tty_init(void);	     /* /dev/tty, /dev/ptmx, /dev/pts */
 
-extern const struct file_ops kmsg_ops; /* kmsg.c */
+extern const struct file_ops kmsg_ops, console_ops; /* kmsg.c */
 
 /* Random bytes: deterministic unless the device tree had a seed (rng-seed). Any context. */
 void random_bytes(void *buf, size_t n);

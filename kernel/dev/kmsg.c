@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * /dev/kmsg: the kernel log, one record a read, as Linux's
+ * /dev/kmsg and /dev/console: the kernel log, one record a read, as Linux's
  * Documentation/ABI/testing/dev-kmsg describes it; what is written becomes a
  * line of the log. A file's position in the log is its own, in f->priv.
  */
@@ -89,6 +89,12 @@ static ssize_t kmsg_write(struct file *f, const void *ubuf, size_t n, loff_t *po
 	return (ssize_t)n;
 }
 
+/* /dev/console: where init and others report when they have nothing else: the kernel log, too. Nobody types there. */
+static ssize_t console_read(struct file *f, void *ubuf, size_t n, loff_t *pos)
+{
+	return 0;
+}
+
 /* SEEK_SET 0: the oldest line; SEEK_END 0: behind the newest; SEEK_DATA 0: as SEEK_SET (nothing clears the log). */
 static loff_t kmsg_llseek(struct file *f, loff_t off, int whence)
 {
@@ -118,5 +124,11 @@ const struct file_ops kmsg_ops = {
 	.write = kmsg_write,
 	.llseek = kmsg_llseek,
 	.poll = kmsg_poll,
+	.kernel_buf = true,
+};
+
+const struct file_ops console_ops = {
+	.read = console_read,
+	.write = kmsg_write,
 	.kernel_buf = true,
 };

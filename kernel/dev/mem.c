@@ -123,6 +123,8 @@ void mem_devices_init(void)
 		{ "urandom", 0666, 9, &random_ops }, { "kmsg", 0644, 11, &kmsg_ops },
 	};
 
+	if (devfs_add("console", 0600, MKDEV(TTYAUX_MAJOR, 1), &console_ops, NULL))
+		panic("no memory for /dev/console");
 	for (size_t i = 0; i < ARRAY_SIZE(dev); i++)
 		if (devfs_add(dev[i].name, dev[i].mode, MKDEV(MEM_MAJOR, dev[i].minor), dev[i].ops,
 			      NULL))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Files that are open on a terminal: open, read, write, poll, hang-up; and the
- * nodes /dev/tty and /dev/console. See tty.h.
+ * node /dev/tty. See tty.h.
  */
 #include "dev/tty.h"
 #include "dev/dev.h"
@@ -11,8 +11,6 @@
 #include <asm/poll.h>
 #include <linux/capability.h>
 #include <linux/major.h>
-
-static struct tty *console;
 
 int tty_setup(struct tty *t, const struct tty_driver *drv, void *drv_priv, dev_t rdev)
 {
@@ -50,12 +48,6 @@ void tty_destroy(struct tty *t)
 	kfree(t->input_flag);
 	kfree(t->output);
 	t->input = t->input_flag = t->output = NULL;
-}
-
-int tty_register_console(struct tty *t)
-{
-	console = t;
-	return 0;
 }
 
 bool tty_hung_up(const struct tty_file *tf)
@@ -278,7 +270,7 @@ const struct file_ops tty_file_ops = {
 	.kernel_buf = true,
 };
 
-/* ------------------------------------------------------- /dev/tty, console */
+/* ---------------------------------------------------------------- /dev/tty */
 
 static int current_tty_open(struct inode *ino, struct file *f)
 {
@@ -295,27 +287,11 @@ static int current_tty_open(struct inode *ino, struct file *f)
 	return err;
 }
 
-static int console_open(struct inode *ino, struct file *f)
-{
-	int err;
-
-	(void)ino;
-	if (!console)
-		return -ENODEV;
-	f->flags |= O_NOCTTY;
-	err = tty_open_file(console, f);
-	if (!err)
-		f->ops = &tty_file_ops;
-	return err;
-}
-
 static const struct file_ops current_tty_ops = { .open = current_tty_open };
-static const struct file_ops console_ops = { .open = console_open };
 
 void tty_init(void)
 {
-	if (devfs_add("tty", 0666, MKDEV(TTYAUX_MAJOR, 0), &current_tty_ops, NULL) ||
-	    devfs_add("console", 0600, MKDEV(TTYAUX_MAJOR, 1), &console_ops, NULL))
+	if (devfs_add("tty", 0666, MKDEV(TTYAUX_MAJOR, 0), &current_tty_ops, NULL))
 		panic("no memory for /dev/tty");
 	pty_init();
 }

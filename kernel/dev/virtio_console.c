@@ -421,7 +421,6 @@ static void port_make_stream(struct vport *p)
 
 static void port_make_console(struct vport *p)
 {
-	static bool have_console;
 	char name[16];
 
 	if (p->is_console)
@@ -434,9 +433,6 @@ static void port_make_console(struct vport *p)
 	}
 	strscpy(p->tty.name, name, sizeof(p->tty.name));
 	p->is_console = true;
-	if (!have_console)
-		tty_register_console(&p->tty);
-	have_console = true;
 	send_control(p->id, VIRTIO_CONSOLE_PORT_OPEN, 1);
 }
 

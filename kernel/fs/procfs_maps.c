@@ -4,6 +4,7 @@
  * layout of a line is an interface: perf, gdb, glibc and others scan it.
  */
 #include "fs/procfs.h"
+#include "fs/tmpfs.h"
 #include "mm/vm.h"
 #include <utlist.h>
 
@@ -39,10 +40,12 @@ static unsigned count_page(paddr_t pa, u64 va, unsigned prot, void *arg)
 	struct count *c = arg;
 	const struct vma *v = c->vma;
 
-	if (!v->file || !is_file_page(v, va, phys_to_page(pa)))
-		(v->flags & VM_SHARED) ? c->rss->shmem++ : c->rss->anon++;
-	else if (v->flags & VM_SHARED)
-		c->rss->shmem++;
+	bool anon = v->file ? !is_file_page(v, va, phys_to_page(pa)) : !(v->flags & VM_SHARED);
+
+	if (anon)
+		c->rss->anon++;
+	else if (!v->file || inode_is_tmpfs(v->file->inode))
+		c->rss->shmem++; /* Linux counts tmpfs here */
 	else
 		c->rss->file++;
 	return prot;
