@@ -17,7 +17,7 @@
 #include "machine.h"
 #include "say.h"
 
-static const char program[] = "qemu-system-aarch64";
+static const char program[] = MACHINE_QEMU;
 
 enum { MAX_WORDS = 96 };
 

@@ -11,6 +11,8 @@
 #include "cache.h"
 #include "options.h"
 
+#define MACHINE_QEMU "qemu-system-aarch64"
+
 /* The channels between the guest and this process; numbers of ports of a virtio console. */
 enum channel { CHANNEL_TTY, CHANNEL_IN, CHANNEL_OUT, CHANNEL_ERR, CHANNEL_CONTROL, CHANNELS };
 

@@ -268,8 +268,6 @@ static void fill(struct relay *relay, struct stream *stream)
 {
 	ssize_t n;
 
-	if (stream->used == 0)
-		stream->start = 0;
 	n = read(stream->from, stream->buffer + stream->start + stream->used,
 		 BUFFER - stream->start - stream->used);
 	if (n > 0) {
@@ -319,6 +317,8 @@ static void drain(struct relay *relay, struct stream *stream)
 	}
 	stream->start += (size_t)n;
 	stream->used -= (size_t)n;
+	if (stream->used == 0)
+		stream->start = 0;
 }
 
 /* The end of our input is the end of the guest's, once it has all that came before. */

@@ -136,6 +136,20 @@ static void show_logs(const struct machine *machine)
 	show_tail(machine->errors, "QEMU says");
 }
 
+/* QEMU 7.2 is the first that has all that is asked of it (dtb-randomness). */
+static void check_version(void)
+{
+	FILE *out = popen(MACHINE_QEMU " --version 2>/dev/null", "r");
+	int major = 0, minor = 0;
+
+	if (!out)
+		return;
+	if (fscanf(out, "QEMU emulator version %d.%d", &major, &minor) == 2 &&
+	    (major < 7 || (major == 7 && minor < 2)))
+		say("QEMU 7.2 or later is needed; this is QEMU %d.%d", major, minor);
+	pclose(out);
+}
+
 /* Ends this program as the command ended, so that a shell sees no difference. */
 static void end_by_signal(int number)
 {
@@ -175,6 +189,7 @@ static void finish(const struct machine *machine, const struct outcome *outcome,
 		die(EXIT_TALLY, "the command had ended, but the kernel then failed to shut down");
 	case ENDED_NO_STATUS:
 		show_logs(machine);
+		check_version();
 		die(EXIT_TALLY, "the guest ended before the command did");
 	}
 }
