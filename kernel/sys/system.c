@@ -3,34 +3,15 @@
 #include "dev/dev.h"
 #include "mm/page.h"
 #include "proc/internal.h"
-#include "sys/system.h"
 #include "sys/syscall.h"
+#include "sys/uname.h"
 #include <linux/random.h>
 #include <linux/reboot.h>
 #include <linux/sysinfo.h>
-#include <linux/utsname.h>
-
-/*
- * The release has the form of Debian 12's kernels, by which its `perf` command
- * finds the binary to run; the version says what this is.
- */
-static struct new_utsname names = {
-	.sysname = "Linux",
-	.nodename = "tally",
-	.release = "6.1.0-0-tally-arm64",
-	.version = "#1 SMP Tally 0.1",
-	.machine = "aarch64",
-	.domainname = "(none)",
-};
-
-const struct new_utsname *system_names(void)
-{
-	return &names;
-}
 
 long sys_uname(const u64 a[6])
 {
-	return copy_to_user((void *)a[0], &names, sizeof(names));
+	return copy_to_user((void *)a[0], system_utsname(), sizeof(struct new_utsname));
 }
 
 static long set_name(char *field, const u64 a[6])
@@ -49,12 +30,12 @@ static long set_name(char *field, const u64 a[6])
 
 long sys_sethostname(const u64 a[6])
 {
-	return set_name(names.nodename, a);
+	return set_name(system_utsname()->nodename, a);
 }
 
 long sys_setdomainname(const u64 a[6])
 {
-	return set_name(names.domainname, a);
+	return set_name(system_utsname()->domainname, a);
 }
 
 long sys_sysinfo(const u64 a[6])
