@@ -41,7 +41,6 @@ int io_clear(void *dst, size_t n) __must_check;
 bool fs_capable(int cap);
 /* Owner or CAP_FOWNER. */
 bool inode_owner_ok(const struct inode *ino);
-bool in_group(gid_t gid);
 /* May an entry of dir be removed or renamed: write and search permission, sticky bit. 0 or -errno. */
 int may_delete(struct inode *dir, struct inode *victim);
 void inode_touch(struct inode *ino); /* mtime and ctime are now */

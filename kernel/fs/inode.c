@@ -89,18 +89,6 @@ bool fs_capable(int cap)
 	return is_kernel_task() || capable(cap);
 }
 
-bool in_group(gid_t gid)
-{
-	const struct cred *c = &current->cred;
-
-	if (gid == c->fsgid)
-		return true;
-	for (u32 i = 0; i < c->ngroups; i++)
-		if (c->groups[i] == gid)
-			return true;
-	return false;
-}
-
 bool inode_owner_ok(const struct inode *ino)
 {
 	return current->cred.fsuid == ino->uid || fs_capable(CAP_FOWNER);
