@@ -246,6 +246,18 @@ int port_task_pid(const struct port_task *task)
 	return task_pid(const_task_of(task));
 }
 
+int port_task_ppid(const struct port_task *task)
+{
+	const struct process *parent = const_task_of(task)->proc->parent;
+
+	return parent ? parent->pid : 0;
+}
+
+bool port_task_runnable(const struct port_task *task)
+{
+	return const_task_of(task)->state == TASK_RUNNING;
+}
+
 int port_task_running_on(const struct port_task *task)
 {
 	return task_running_on(const_task_of(task));

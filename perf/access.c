@@ -16,6 +16,7 @@
 #include <limits.h>
 
 #include "access.h"
+#include "callchain.h"
 
 enum {
 	PARANOID_CPU = 0,    /* above this: no whole CPUs */
@@ -47,6 +48,9 @@ int perf_sysctl_set(enum perf_sysctl which, int value)
 
 	if (value < knob->min || value > knob->max)
 		return -EINVAL;
+	if ((which == PERF_SYSCTL_MAX_STACK || which == PERF_SYSCTL_MAX_CONTEXTS_PER_STACK) &&
+	    perf_callchain_in_use())
+		return -EBUSY;
 	atomic_store_explicit(&knob->value, value, memory_order_relaxed);
 	return 0;
 }

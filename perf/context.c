@@ -420,6 +420,7 @@ int perf_context_init(void)
 		perf_cpus[cpu].context = perf_context_create(NULL);
 		if (!perf_cpus[cpu].context)
 			return -ENOMEM;
+		perf_sched_init_cpu(&perf_cpus[cpu]);
 	}
 	return 0;
 }

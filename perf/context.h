@@ -70,6 +70,9 @@ struct perf_context {
 struct perf_cpu {
 	struct perf_context *context;	   /* of the CPU's events: const */
 	struct perf_context *task_context; /* of the current task, if in */
+	struct perf_event *halted;	   /* active events that stand still */
+	struct port_timer halt_timer;	   /* started for halt_when, if there are any */
+	uint64_t halt_when;
 };
 
 extern struct perf_cpu *perf_cpus;

@@ -12,6 +12,8 @@
 #include "attr.h"
 #include "context.h"
 #include "control.h"
+#include "map.h"
+#include "overflow.h"
 #include "sched.h"
 
 typedef void (*action)(struct perf_context *context, void *event);
@@ -73,28 +75,84 @@ static void act_on_all(struct perf_event *event, uintptr_t flags, action act)
 	port_mutex_unlock(&context->mutex);
 }
 
-/* The new period of a sampling event; a counting event has none. */
-static long set_period(const struct perf_event *event, uintptr_t arg)
-{
-	uint64_t period;
+struct new_period {
+	struct perf_event *event;
+	uint64_t value;
+};
 
-	if (port_copy_from_user(&period, arg, sizeof(period)))
-		return -EFAULT;
-	return perf_event_is_sampling(event) ? -EOPNOTSUPP : -EINVAL;
+static void change_period(struct perf_context *context, void *arg)
+{
+	const struct new_period *new = arg;
+	struct perf_event *event = new->event;
+	const struct perf_pmu_ops *ops = event->hw.pmu->ops;
+	bool running = event->state == PERF_STATE_ACTIVE && event->halt == PERF_HALT_NONE;
+
+	(void)context;
+	if (running)
+		ops->stop(&event->hw, PERF_PMU_UPDATE);
+	perf_overflow_set_period(event, new->value);
+	if (running)
+		ops->start(&event->hw);
 }
 
-/* Records need a ring, and only a sampling event could have one; -1 is none. */
-static long set_output(uintptr_t arg)
+/* PERF_EVENT_IOC_PERIOD: a period, or a frequency in Hz; counting events have none. */
+static long set_period(struct perf_event *event, uintptr_t arg)
+{
+	struct new_period new = {.event = event};
+	struct perf_event *copy;
+	uint64_t max_rate = (uint64_t)perf_sysctl_get(PERF_SYSCTL_MAX_SAMPLE_RATE);
+
+	if (port_copy_from_user(&new.value, arg, sizeof(new.value)))
+		return -EFAULT;
+	if (!perf_event_is_sampling(event) || new.value == 0)
+		return -EINVAL;
+	if (event->attr.freq ? new.value > max_rate : new.value >> 63)
+		return -EINVAL;
+
+	port_mutex_lock(&event->copies_mutex);
+	perf_context_run(event->context, change_period, &new);
+	DL_FOREACH2(event->copies, copy, copy_next) {
+		new.event = copy;
+		perf_context_run(copy->context, change_period, &new);
+	}
+	port_mutex_unlock(&event->copies_mutex);
+	return 0;
+}
+
+static void go_on(struct perf_context *context, void *arg)
+{
+	struct perf_event *event = arg;
+
+	(void)context;
+	if (event->state == PERF_STATE_ACTIVE && event->halt == PERF_HALT_REFRESH)
+		perf_overflow_go_on(event);
+	perf_sched_enable(event);
+}
+
+/* PERF_EVENT_IOC_REFRESH: enabled for so many overflows more. */
+static long refresh(struct perf_event *event, uintptr_t arg)
+{
+	if (event->attr.inherit || !perf_event_is_sampling(event))
+		return -EINVAL;
+	atomic_fetch_add(&event->refresh_left, (int64_t)(int)arg);
+	perf_context_run(event->context, go_on, event);
+	return 0;
+}
+
+/* PERF_EVENT_IOC_SET_OUTPUT: into the ring of another event, or, with -1, of none. */
+static long set_output(struct perf_event *event, uintptr_t arg)
 {
 	struct perf_event *target;
+	long result;
 
 	if ((int)arg == -1)
-		return 0;
+		return perf_map_redirect(event, NULL);
 	target = port_fd_get((int)arg);
 	if (!target)
 		return -EBADF;
+	result = perf_map_redirect(event, target);
 	port_fd_put(target);
-	return -EINVAL;
+	return result;
 }
 
 static long get_id(const struct perf_event *event, uintptr_t arg)
@@ -132,9 +190,12 @@ long perf_file_ioctl(struct perf_event *event, unsigned int request, uintptr_t a
 	case PERF_EVENT_IOC_ID:
 		return get_id(event, arg);
 	case PERF_EVENT_IOC_SET_OUTPUT:
-		return set_output(arg);
+		return set_output(event, arg);
 	case PERF_EVENT_IOC_REFRESH:
+		return refresh(event, arg);
 	case PERF_EVENT_IOC_PAUSE_OUTPUT:
+		return perf_map_pause(event, arg != 0);
+	/* There are neither address filters nor BPF programs. */
 	case PERF_EVENT_IOC_SET_FILTER:
 	case PERF_EVENT_IOC_SET_BPF:
 	case PERF_EVENT_IOC_QUERY_BPF:

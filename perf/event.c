@@ -4,8 +4,10 @@
  */
 #include <linux/errno.h>
 
+#include "callchain.h"
 #include "context.h"
 #include "event.h"
+#include "overflow.h"
 #include "registry.h"
 
 _Atomic uint32_t perf_watchers[PERF_WATCH_NR];
@@ -24,6 +26,11 @@ uint32_t perf_task_events(void)
 	return atomic_load_explicit(&task_events, memory_order_relaxed);
 }
 
+static bool wants_callchain(const struct perf_event *event)
+{
+	return perf_event_is_sampling(event) && (event->attr.sample_type & PERF_SAMPLE_CALLCHAIN);
+}
+
 static void destroy(struct perf_event *event)
 {
 	if (event->context)
@@ -32,6 +39,8 @@ static void destroy(struct perf_event *event)
 		perf_event_put(event->root);
 	if (event->hw.pmu && event->hw.pmu->ops->event_destroy)
 		event->hw.pmu->ops->event_destroy(&event->hw);
+	if (event->hw.pmu && wants_callchain(event))
+		perf_callchain_unwant();
 	port_free(event);
 	atomic_fetch_sub(&live_events, 1);
 }
@@ -53,6 +62,7 @@ int perf_event_create(const struct perf_event_attr *attr, int cpu, struct perf_e
 	event->enable_on_exec = attr->enable_on_exec && !root;
 	atomic_init(&event->refs, 1);
 	port_mutex_init(&event->copies_mutex);
+	port_spin_init(&event->output_lock);
 	port_waitq_init(&event->waitq);
 	if (root) {
 		perf_event_get(root);
@@ -60,7 +70,13 @@ int perf_event_create(const struct perf_event_attr *attr, int cpu, struct perf_e
 	}
 	atomic_fetch_add(&live_events, 1);
 
-	error = perf_registry_init_event(&event->hw);
+	perf_overflow_init(event);
+	error = wants_callchain(event) ? perf_callchain_want(attr) : 0;
+	if (!error) {
+		error = perf_registry_init_event(&event->hw);
+		if (error && wants_callchain(event))
+			perf_callchain_unwant();
+	}
 	if (error) {
 		event->hw.pmu = NULL;
 		destroy(event);
@@ -98,8 +114,10 @@ static void change_watchers(const struct perf_event *event, bool of_task, uint32
 		atomic_fetch_add(&task_events, change);
 	if (of_task || of_switch || attr->context_switch)
 		add_watchers(PERF_WATCH_SWITCH, change);
-	if (of_task || attr->task)
+	if (of_task || attr->task || attr->comm || attr->mmap || attr->mmap2 || attr->mmap_data)
 		add_watchers(PERF_WATCH_TASK, change);
+	if (attr->context_switch)
+		add_watchers(PERF_WATCH_SWITCH_RECORDS, change);
 	if (attr->comm)
 		add_watchers(PERF_WATCH_COMM, change);
 	if (attr->mmap || attr->mmap2 || attr->mmap_data)

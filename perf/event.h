@@ -23,6 +23,7 @@
 
 struct perf_context;
 struct perf_lane;
+struct perf_ring;
 
 /** From PERF_STATE_INACTIVE on, an event wants to count. */
 enum perf_state {
@@ -33,8 +34,15 @@ enum perf_state {
 	PERF_STATE_ACTIVE = 1,	 /**< on a counter */
 };
 
+/** Why the counter of an active event stands still. */
+enum perf_halt {
+	PERF_HALT_NONE,
+	PERF_HALT_THROTTLED, /**< too many samples; goes on soon */
+	PERF_HALT_REFRESH,   /**< the limit of PERF_EVENT_IOC_REFRESH; about to be disabled */
+};
+
 struct perf_event {
-	struct perf_event_attr attr; /* const */
+	struct perf_event_attr attr; /* const, but for its period: owner */
 	struct perf_hw_event hw;     /* driver side, owner */
 	uint64_t id;		     /* const */
 	_Atomic uint32_t refs;
@@ -74,6 +82,26 @@ struct perf_event {
 	uint64_t ended_enabled;
 	uint64_t ended_running;
 
+	/* Sampling: owner, but for refresh_left. */
+	struct {
+		uint64_t due;  /* when the next sample should come, in ns of running time */
+		uint64_t time; /* running time, and count, at the last one */
+		uint64_t count;
+	} freq;
+	uint64_t burst_began;	      /* samples are rationed in bursts of fixed length */
+	uint32_t burst;		      /* how many there were in this one */
+	_Atomic int64_t refresh_left; /* overflows until it is disabled, 0: no limit */
+	enum perf_halt halt;
+	struct perf_event *halt_prev, *halt_next; /* in perf_cpu->halted */
+	struct port_timer timer;		  /* overflow of a clock, see software.c */
+
+	/* Output of a root event. A copy writes into its root's ring. */
+	struct port_spinlock output_lock;	  /* held to write, and to change ring */
+	struct perf_ring *ring;			  /* holds a reference */
+	struct perf_event *ring_prev, *ring_next; /* in ring->events, ring's lock */
+	unsigned int mappings;			  /* mapping mutex, see map.c */
+	_Atomic uint64_t lost_records;
+
 	struct port_waitq waitq;
 };
 
@@ -85,6 +113,14 @@ static inline bool perf_event_is_software(const struct perf_event *event)
 static inline bool perf_event_is_sampling(const struct perf_event *event)
 {
 	return event->attr.sample_period != 0;
+}
+
+/** Whether an event counts nanoseconds. */
+static inline bool perf_event_is_clock(const struct perf_event *event)
+{
+	return event->attr.type == PERF_TYPE_SOFTWARE &&
+	       (event->attr.config == PERF_COUNT_SW_CPU_CLOCK ||
+		event->attr.config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
 /** The event that a copy stands in for, or the event itself. */

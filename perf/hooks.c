@@ -8,10 +8,13 @@
 #include <linux/errno.h>
 #include <utlist.h>
 
+#include "callchain.h"
 #include "context.h"
 #include "control.h"
 #include "inherit.h"
+#include "map.h"
 #include "registry.h"
+#include "sideband.h"
 #include "software.h"
 
 int perf_init(void)
@@ -20,6 +23,8 @@ int perf_init(void)
 	int error;
 
 	perf_registry_init();
+	perf_callchain_init();
+	perf_map_init();
 	error = perf_context_init();
 	if (!error)
 		error = perf_software_init();
@@ -36,8 +41,9 @@ void perf_do_sched_out(struct perf_task *prev, struct perf_task *next)
 	struct perf_context *context;
 
 	(void)prev;
-	(void)next;
 	perf_sw_event(PERF_COUNT_SW_CONTEXT_SWITCHES, 1, NULL, 0);
+	if (perf_watched(PERF_WATCH_SWITCH_RECORDS))
+		perf_sideband_switch(true, next);
 	context = perf_this_cpu()->task_context;
 	if (context)
 		perf_context_go_out(context);
@@ -47,9 +53,10 @@ void perf_do_sched_in(struct perf_task *prev, struct perf_task *next)
 {
 	struct perf_context *context = atomic_load_explicit(&next->context, memory_order_acquire);
 
-	(void)prev;
 	if (context)
 		perf_context_go_in(context);
+	if (perf_watched(PERF_WATCH_SWITCH_RECORDS))
+		perf_sideband_switch(false, prev);
 	if (next->migrations > 0) {
 		perf_sw_event(PERF_COUNT_SW_CPU_MIGRATIONS, next->migrations, NULL, 0);
 		next->migrations = 0;
@@ -96,8 +103,11 @@ void perf_do_exec(struct perf_task *task)
 	port_mutex_unlock(&context->mutex);
 }
 
+/* A clone that failed is ended by its parent, and has never been anybody. */
 void perf_do_exit(struct perf_task *task)
 {
+	if (port_current() == task->task)
+		perf_sideband_exit(task);
 	perf_inherit_end(task);
 }
 

@@ -151,7 +151,7 @@ void perf_inherit_leave(struct perf_event *event)
 		perf_read_fold_copy(event);
 		port_mutex_unlock(&root->copies_mutex);
 	}
-	port_wake(&event->waitq);
+	port_wake(&perf_event_root(event)->waitq);
 	perf_event_put(event);
 }
 

@@ -14,6 +14,7 @@
 #include "context.h"
 #include "control.h"
 #include "inherit.h"
+#include "map.h"
 
 static const unsigned long all_flags =
 	PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT | PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC;
@@ -29,6 +30,7 @@ struct opening {
 	unsigned long flags;
 	struct port_task *task;	   /* NULL for the events of a CPU */
 	struct perf_event *leader; /* NULL for a group of its own */
+	struct perf_event *output; /* into whose ring it writes, NULL for its own */
 	struct perf_context *context;
 	struct perf_event *event;
 };
@@ -171,10 +173,15 @@ static long attach_and_install(const struct opening *opening)
 	port_mutex_unlock(&context->mutex);
 	if (fd < 0)
 		return fd;
+	perf_event_get(event);
+	if (opening->output)
+		fd = perf_map_redirect(event, opening->output);
+	if (fd < 0) {
+		perf_file_release(event);
+		return fd;
+	}
 	if (!event->attr.disabled)
 		perf_control_enable(event);
-
-	perf_event_get(event);
 	fd = port_fd_install(event, (opening->flags & PERF_FLAG_FD_CLOEXEC) != 0);
 	if (fd < 0)
 		perf_file_release(event);
@@ -201,6 +208,16 @@ static int find_context(struct opening *opening)
 	return 0;
 }
 
+static int check_can_sample(const struct perf_event *event)
+{
+	if (perf_event_is_sampling(event) && (event->hw.pmu->caps & PERF_PMU_NO_INTERRUPT))
+		return -EOPNOTSUPP;
+	/* Neither a synchronous signal nor an AUX area is to be had. */
+	if (event->attr.sigtrap || event->attr.aux_output || event->attr.aux_sample_size)
+		return -EOPNOTSUPP;
+	return 0;
+}
+
 static long open_event(struct opening *opening)
 {
 	struct perf_event *leader = opening->leader;
@@ -211,8 +228,7 @@ static long open_event(struct opening *opening)
 	result = perf_event_create(&opening->attr, opening->cpu, NULL, &opening->event);
 	if (result)
 		return result;
-	if (perf_event_is_sampling(opening->event))
-		result = -EOPNOTSUPP;
+	result = check_can_sample(opening->event);
 	if (!result)
 		result = find_context(opening);
 	if (!result) {
@@ -254,6 +270,8 @@ static long open_in_group(struct opening *opening, int group_fd)
 		return -EBADF;
 	if (!(opening->flags & PERF_FLAG_FD_NO_GROUP))
 		opening->leader = other;
+	if (opening->flags & PERF_FLAG_FD_OUTPUT)
+		opening->output = other;
 	result = open_on_target(opening);
 	port_fd_put(other);
 	return result;
@@ -280,10 +298,27 @@ long perf_sys_event_open(uintptr_t attr, int pid, int cpu, int group_fd, unsigne
 
 /* --------------------------------------------------------------- the file */
 
+/* Whether the event and all its copies have been left by their tasks. */
+static bool has_ended(struct perf_event *event)
+{
+	bool ended;
+
+	port_mutex_lock(&event->context->mutex);
+	port_mutex_lock(&event->copies_mutex);
+	ended = !event->attached && !event->copies;
+	port_mutex_unlock(&event->copies_mutex);
+	port_mutex_unlock(&event->context->mutex);
+	return ended;
+}
+
 unsigned int perf_file_poll(struct perf_event *event, struct port_waitq **waitq)
 {
+	unsigned int readable;
+
 	*waitq = &event->waitq;
-	return POLLHUP;
+	if (has_ended(event) || !perf_map_poll(event, &readable))
+		return POLLHUP;
+	return readable;
 }
 
 void perf_file_release(struct perf_event *event)
@@ -294,5 +329,6 @@ void perf_file_release(struct perf_event *event)
 	perf_context_detach(event, PERF_STATE_GONE, true);
 	port_mutex_unlock(&context->mutex);
 	perf_inherit_close(event);
+	perf_map_close_event(event);
 	perf_event_put(event);
 }

@@ -84,7 +84,7 @@ static uint64_t *put_identity(uint64_t *out, uint64_t format, const struct perf_
 	if (format & PERF_FORMAT_ID)
 		*out++ = event->id;
 	if (format & PERF_FORMAT_LOST)
-		*out++ = 0;
+		*out++ = atomic_load_explicit(&event->lost_records, memory_order_relaxed);
 	return out;
 }
 

@@ -23,6 +23,7 @@
 #include <linux/errno.h>
 #include <utlist.h>
 
+#include "overflow.h"
 #include "sched.h"
 #include "time.h"
 
@@ -97,9 +98,12 @@ static void resume(struct perf_pmu *pmu)
 static bool event_on(struct perf_event *event)
 {
 	struct perf_pmu *pmu = event->hw.pmu;
+	bool halted = event->halt != PERF_HALT_NONE;
 
-	if (pmu->ops->add(&event->hw, PERF_PMU_START) != 0)
+	if (pmu->ops->add(&event->hw, halted ? 0 : PERF_PMU_START) != 0)
 		return false;
+	if (halted && perf_overflow_going_on(event))
+		pmu->ops->start(&event->hw);
 	here(pmu)->events++;
 	perf_time_set_state(event, PERF_STATE_ACTIVE);
 	return true;
@@ -111,6 +115,10 @@ static void event_off(struct perf_event *event)
 
 	if (event->state != PERF_STATE_ACTIVE)
 		return;
+	if (perf_event_is_sampling(event)) {
+		pmu->ops->stop(&event->hw, PERF_PMU_UPDATE);
+		perf_overflow_going_off(event);
+	}
 	pmu->ops->del(&event->hw);
 	here(pmu)->events--;
 	perf_time_set_state(event, PERF_STATE_INACTIVE);
@@ -522,6 +530,7 @@ void perf_sched_disable(struct perf_event *event, enum perf_state state)
 	}
 	if (event->state > state)
 		perf_time_set_state(event, state);
+	event->halt = PERF_HALT_NONE;
 	if (was_on)
 		offer_room(pmu);
 }
@@ -572,4 +581,38 @@ void perf_sched_leave(struct perf_event *event)
 			try_now(sibling);
 		}
 	}
+}
+
+/* ---------------------------------------------------------- halted events */
+
+/* Disable those that have reached their limit; let go on those that may again. */
+static void see_to_halted(struct port_timer *timer, const struct port_regs *regs)
+{
+	struct perf_cpu *cpu = perf_this_cpu();
+	struct perf_event *event, *next;
+	uint64_t now = port_clock(), first = UINT64_MAX;
+
+	(void)regs;
+	DL_FOREACH_SAFE2(cpu->halted, event, next, halt_next)
+	{
+		uint64_t when = perf_overflow_halted_until(event);
+
+		if (when > now) {
+			first = when < first ? when : first;
+		} else if (event->halt == PERF_HALT_REFRESH) {
+			perf_time_advance(event->context);
+			perf_sched_disable(event, PERF_STATE_OFF);
+		} else {
+			perf_overflow_go_on(event);
+		}
+	}
+	if (cpu->halted) {
+		cpu->halt_when = first;
+		port_timer_start(timer, first);
+	}
+}
+
+void perf_sched_init_cpu(struct perf_cpu *cpu)
+{
+	port_timer_init(&cpu->halt_timer, see_to_halted);
 }

@@ -11,6 +11,9 @@
 
 #include "context.h"
 
+/** Set up what the scheduler keeps for a CPU. */
+void perf_sched_init_cpu(struct perf_cpu *cpu);
+
 /** Set up what the scheduler keeps with a PMU. Returns 0 or -ENOMEM. */
 int perf_sched_init_pmu(struct perf_pmu *pmu);
 

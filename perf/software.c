@@ -7,12 +7,16 @@
  * CPU has, for each kind, the list of events that are on; a hook that something
  * has happened walks the list of that kind and nothing else.
  *
+ * A sampling clock event has a timer for its overflow. Other sampling events
+ * overflow where the hook counts them.
+ *
  * Everything here happens with interrupts off on the CPU concerned.
  */
 #include <linux/errno.h>
 #include <utlist.h>
 
 #include "event.h"
+#include "overflow.h"
 #include "software.h"
 
 /* The events of each kind that are on, on one CPU. */
@@ -21,6 +25,9 @@ struct listeners {
 };
 
 static struct listeners *listeners;
+
+/* Timers closer than this would leave the CPU no time for anything else. */
+static const uint64_t min_timer_ns = 10000;
 
 static bool is_clock(const struct perf_hw_event *hw)
 {
@@ -32,6 +39,54 @@ static struct perf_event **list_of(const struct perf_hw_event *hw)
 	return &listeners[port_cpu()].of[hw->config];
 }
 
+static bool excluded(const struct perf_event_attr *attr, const struct port_regs *regs)
+{
+	bool user = regs && port_regs_user(regs);
+
+	return user ? attr->exclude_user : attr->exclude_kernel;
+}
+
+/* ------------------------------------------------------------------ clocks */
+
+static void arm(struct perf_event *event)
+{
+	uint64_t left;
+
+	perf_hw_next_period(&event->hw, UINT64_MAX, &left);
+	port_timer_start(&event->timer,
+			 event->hw.prev + (left > min_timer_ns ? left : min_timer_ns));
+}
+
+static void clock_expired(struct port_timer *timer, const struct port_regs *regs)
+{
+	struct perf_event *event =
+		(struct perf_event *)((char *)timer - offsetof(struct perf_event, timer));
+	struct perf_hw_event *hw = &event->hw;
+	uint64_t left;
+	bool ended;
+
+	perf_hw_fold(hw, port_clock(), UINT64_MAX);
+	ended = perf_hw_next_period(hw, UINT64_MAX, &left);
+	arm(event);
+	if (ended && !excluded(&event->attr, regs))
+		perf_overflow(hw, regs, 0);
+}
+
+static void clock_start(struct perf_event *event)
+{
+	event->hw.prev = port_clock();
+	if (perf_event_is_sampling(event))
+		arm(event);
+}
+
+static void clock_stop(struct perf_event *event)
+{
+	if (perf_event_is_sampling(event))
+		port_timer_stop(&event->timer);
+}
+
+/* --------------------------------------------------------------- operations */
+
 static int sw_event_init(struct perf_hw_event *hw)
 {
 	const struct perf_event_attr *attr = hw->attr;
@@ -41,6 +96,8 @@ static int sw_event_init(struct perf_hw_event *hw)
 	if (attr->sample_type & PERF_SAMPLE_BRANCH_STACK)
 		return -EOPNOTSUPP;
 	hw->config = attr->config;
+	if (is_clock(hw))
+		port_timer_init(&perf_event_of_hw(hw)->timer, clock_expired);
 	return 0;
 }
 
@@ -59,7 +116,7 @@ static void sw_start(struct perf_hw_event *hw)
 		return;
 	hw->idx = 1;
 	if (is_clock(hw))
-		hw->prev = port_clock();
+		clock_start(event);
 	else
 		DL_APPEND2(*list, event, sw_prev, sw_next);
 }
@@ -72,10 +129,12 @@ static void sw_stop(struct perf_hw_event *hw, unsigned int flags)
 	if (!hw->idx)
 		return;
 	hw->idx = 0;
-	if (!is_clock(hw))
-		DL_DELETE2(*list, event, sw_prev, sw_next);
-	else if (flags & PERF_PMU_UPDATE)
+	if (flags & PERF_PMU_UPDATE)
 		sw_read(hw);
+	if (is_clock(hw))
+		clock_stop(event);
+	else
+		DL_DELETE2(*list, event, sw_prev, sw_next);
 }
 
 static int sw_add(struct perf_hw_event *hw, unsigned int flags)
@@ -90,22 +149,27 @@ static void sw_del(struct perf_hw_event *hw)
 	sw_stop(hw, PERF_PMU_UPDATE);
 }
 
-static bool excluded(const struct perf_event_attr *attr, const struct port_regs *regs)
+/* It has happened; where no context is given, the kernel has done it here. */
+static void count(struct perf_event *event, uint64_t nr, const struct port_regs *regs,
+		  uint64_t addr)
 {
-	bool user = regs && port_regs_user(regs);
+	struct perf_hw_event *hw = &event->hw;
+	uint64_t left;
 
-	return user ? attr->exclude_user : attr->exclude_kernel;
+	perf_hw_fold(hw, hw->prev + nr, UINT64_MAX);
+	if (perf_hw_next_period(hw, UINT64_MAX, &left))
+		perf_overflow(hw, regs ? regs : port_regs_here(), addr);
 }
 
 void perf_do_sw_event(unsigned int id, uint64_t nr, const struct port_regs *regs, uint64_t addr)
 {
 	uintptr_t irq = port_irq_save();
-	struct perf_event *event;
+	struct perf_event *event, *next;
 
-	(void)addr;
-	DL_FOREACH2(listeners[port_cpu()].of[id], event, sw_next) {
+	DL_FOREACH_SAFE2(listeners[port_cpu()].of[id], event, next, sw_next)
+	{
 		if (!excluded(&event->attr, regs))
-			perf_hw_fold(&event->hw, event->hw.prev + nr, UINT64_MAX);
+			count(event, nr, regs, addr);
 	}
 	port_irq_restore(irq);
 }

@@ -130,7 +130,7 @@ struct sim_task {
 };
 
 struct sim_process {
-	int pid;
+	int pid, ppid;
 	unsigned int tasks; /* alive */
 	unsigned int refs;
 	bool perfmon, ipc_lock;

@@ -182,6 +182,8 @@ static long do_clone(struct sim_task *parent, const uintptr_t *arg)
 
 	if (!thread)
 		copy_process(process, parent->process);
+	if (!thread)
+		process->ppid = parent->process->pid;
 	child = sim_task_make(process, parent->name);
 	memcpy(child->rate, parent->rate, sizeof(child->rate));
 	if (perf_clone(&child->perf, &parent->perf, thread) != 0) {
@@ -433,6 +435,16 @@ int port_task_tid(const struct port_task *task)
 int port_task_pid(const struct port_task *task)
 {
 	return checked(task)->process->pid;
+}
+
+int port_task_ppid(const struct port_task *task)
+{
+	return checked(task)->process->ppid;
+}
+
+bool port_task_runnable(const struct port_task *task)
+{
+	return checked(task)->state == SIM_RUNNABLE;
 }
 
 int port_task_running_on(const struct port_task *task)

@@ -146,11 +146,12 @@ struct perf_task {
  * that do, so that a hook nobody waits for is skipped.
  */
 enum perf_watch {
-	PERF_WATCH_SWITCH, /**< task events, and events that a switch counts for */
-	PERF_WATCH_TASK,   /**< clone, exec and exit: task events, attr.task */
-	PERF_WATCH_COMM,   /**< attr.comm */
-	PERF_WATCH_MMAP,   /**< attr.mmap, mmap2, mmap_data */
-	PERF_WATCH_SW,	   /**< + PERF_COUNT_SW_*: software events of that kind */
+	PERF_WATCH_SWITCH,	   /**< task events, and events that a switch counts for */
+	PERF_WATCH_TASK,	   /**< clone, exec and exit: task events, attr.task */
+	PERF_WATCH_COMM,	   /**< attr.comm */
+	PERF_WATCH_MMAP,	   /**< attr.mmap, mmap2, mmap_data */
+	PERF_WATCH_SWITCH_RECORDS, /**< attr.context_switch */
+	PERF_WATCH_SW,		   /**< + PERF_COUNT_SW_*: software events of that kind */
 	PERF_WATCH_NR = PERF_WATCH_SW + PERF_COUNT_SW_MAX,
 };
 

@@ -218,6 +218,17 @@ int port_task_tid(const struct port_task *task);
 int port_task_pid(const struct port_task *task);
 
 /**
+ * Process id of a task's parent process, 0 if it has none. Context: irq-off.
+ */
+int port_task_ppid(const struct port_task *task);
+
+/**
+ * Whether a task could go on running: false for one that goes to sleep, stops
+ * or exits. Asked of the current task in perf_sched_out(). Context: irq-off.
+ */
+bool port_task_runnable(const struct port_task *task);
+
+/**
  * The CPU on which a task is running at this moment, or -1.
  *
  * This must be ordered with the context switch: if it returns -1, then the
