@@ -7,6 +7,8 @@
 
 #include "machine.h"
 
+#define SECOND UINT64_C(1000000000)
+
 static int boot_sysctls[PERF_SYSCTL_NR];
 
 /* ---------------------------------------------------------------- hotplug */
@@ -138,15 +140,14 @@ static void check_cpu(const struct sim_cpu *cpu)
 {
 	if (cpu->at != SIM_AT_BASE || cpu->active != cpu->loop)
 		sim_fail("CPU %d is still in the kernel", cpu->nr);
+	if (cpu->timers != NULL)
+		sim_fail("a timer is still started on CPU %d", cpu->nr);
 	if (cpu->remotes != NULL || cpu->woken != NULL)
 		sim_fail("CPU %d still has something to do", cpu->nr);
 }
 
 void sim_check_no_events(void)
 {
-	for (int i = 0; i < sim.nr_cpus; i++)
-		if (sim.cpus[i].timers != NULL)
-			sim_fail("a timer is still started on CPU %d", i);
 	sim_counters_check_off();
 	if (perf_live_events() != 0)
 		sim_fail("%u events are left", perf_live_events());
@@ -191,6 +192,7 @@ void sim_reset(void)
 		if (!sim.cpus[i].online)
 			sim_cpu_online(i);
 	sim_tasks_end();
+	sim_wait(SECOND); /* the core lets a timer run out rather than stop it */
 	sim_check_clean();
 	sim.next_id = 1000;
 }

@@ -63,10 +63,10 @@ void sim_boot(const struct sim_config *config);
  */
 void sim_reset(void);
 
-/** No event is left, nor a counter, a timer, or a hook that is watched. */
+/** No event is left, nor a counter, or a hook that is watched. */
 void sim_check_no_events(void);
 
-/** Nothing at all is left: besides, no task, file, memory, page, reference. */
+/** Nothing at all is left: besides, no task, file, memory, page, timer, reference. */
 void sim_check_clean(void);
 
 /** Report a broken rule and abort. */
