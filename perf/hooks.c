@@ -84,8 +84,7 @@ static void remove_on_exec(struct perf_context *context)
 {
 	struct perf_event *event, *next;
 
-	DL_FOREACH_SAFE2(context->events, event, next, ctx_next)
-	{
+	DL_FOREACH_SAFE2(context->events, event, next, ctx_next) {
 		if (event->attr.remove_on_exec)
 			perf_inherit_leave(event);
 	}

@@ -172,8 +172,11 @@ static void unlist(struct perf_event *event)
 {
 	struct perf_cpu *cpu = perf_this_cpu();
 
-	if (event->halt != PERF_HALT_NONE)
-		DL_DELETE2(cpu->halted, event, halt_prev, halt_next);
+	if (event->halt == PERF_HALT_NONE)
+		return;
+	DL_DELETE2(cpu->halted, event, halt_prev, halt_next);
+	if (!cpu->halted)
+		port_timer_stop(&cpu->halt_timer);
 }
 
 static void put_throttle(struct perf_output *out, struct perf_event *event, const void *arg)

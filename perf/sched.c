@@ -217,8 +217,7 @@ static void pinned_on(struct perf_lane *lane)
 {
 	struct perf_event *leader, *next;
 
-	DL_FOREACH_SAFE2(lane->pinned, leader, next, q_next)
-	{
+	DL_FOREACH_SAFE2(lane->pinned, leader, next, q_next) {
 		if (leader->state != PERF_STATE_ACTIVE && !group_on(leader))
 			pinned_failed(leader);
 	}
@@ -259,8 +258,7 @@ static void flexible_on(struct perf_lane *lane)
 	unsigned int misfits_left = lane->new_turn ? MAX_MISFITS : 1;
 	struct perf_event *leader, *next, *first_misfit = NULL;
 
-	DL_FOREACH_SAFE2(lane->flexible, leader, next, q_next)
-	{
+	DL_FOREACH_SAFE2(lane->flexible, leader, next, q_next) {
 		if (leader->state != PERF_STATE_ACTIVE && !group_on(leader)) {
 			if (!first_misfit)
 				first_misfit = leader;
@@ -287,8 +285,7 @@ static void lane_off(struct perf_lane *lane, bool pinned_too)
 	bool over = turn_is_over(lane);
 	struct perf_event *leader, *next;
 
-	DL_FOREACH_SAFE2(lane->active, leader, next, on_next)
-	{
+	DL_FOREACH_SAFE2(lane->active, leader, next, on_next) {
 		if (leader->attr.pinned && !pinned_too)
 			continue;
 		group_off(leader);
@@ -311,8 +308,7 @@ static void flexible_off(struct perf_context *context, const struct perf_pmu *pm
 {
 	struct perf_lane *lane;
 
-	PERF_FOREACH_LANE(lane, context, context->cpu)
-	{
+	PERF_FOREACH_LANE(lane, context, context->cpu) {
 		if (lane->pmu == pmu)
 			lane_off(lane, false);
 	}
@@ -322,8 +318,7 @@ static void refill(struct perf_context *context, const struct perf_pmu *pmu)
 {
 	struct perf_lane *lane;
 
-	PERF_FOREACH_LANE(lane, context, context->cpu)
-	{
+	PERF_FOREACH_LANE(lane, context, context->cpu) {
 		if (lane->pmu == pmu)
 			flexible_on(lane);
 	}
@@ -335,8 +330,7 @@ static bool any_lane(struct perf_context *context, const struct perf_pmu *pmu,
 {
 	struct perf_lane *lane;
 
-	PERF_FOREACH_LANE(lane, context, context->cpu)
-	{
+	PERF_FOREACH_LANE(lane, context, context->cpu) {
 		if (lane->pmu == pmu && holds(lane))
 			return true;
 	}
@@ -405,6 +399,22 @@ static void turn_over(struct port_timer *timer, const struct port_regs *regs)
 		offer_room(local->pmu);
 }
 
+/* Stop the timer if nobody waits any more, not counting a context that leaves. */
+static void disarm_if_idle(const struct perf_pmu *pmu, const struct perf_context *leaving)
+{
+	struct perf_pmu_cpu *local = here(pmu);
+	struct perf_context *contexts[2];
+
+	competitors(contexts);
+	for (int i = 0; i < 2; i++) {
+		if (contexts[i] && contexts[i] != leaving && any_lane(contexts[i], pmu, is_crowded))
+			return;
+	}
+	if (local->armed)
+		port_timer_stop(&local->timer);
+	local->armed = false;
+}
+
 /* Something has left the counters, or a turn goes on: those that wait may fit now. */
 static void offer_room(struct perf_pmu *pmu)
 {
@@ -417,6 +427,7 @@ static void offer_room(struct perf_pmu *pmu)
 			refill(contexts[i], pmu);
 	}
 	resume(pmu);
+	disarm_if_idle(pmu, NULL);
 }
 
 void perf_sched_all_in(struct perf_context *context)
@@ -425,8 +436,7 @@ void perf_sched_all_in(struct perf_context *context)
 	struct perf_lane *lane;
 
 	competitors(contexts);
-	PERF_FOREACH_LANE(lane, context, context->cpu)
-	{
+	PERF_FOREACH_LANE(lane, context, context->cpu) {
 		bool displaces = lane->pinned && context->of_task && contexts[0];
 
 		pause(lane->pmu);
@@ -438,8 +448,7 @@ void perf_sched_all_in(struct perf_context *context)
 		if (displaces)
 			refill(contexts[0], lane->pmu);
 	}
-	PERF_FOREACH_LANE(lane, context, context->cpu)
-	{
+	PERF_FOREACH_LANE(lane, context, context->cpu) {
 		flexible_on(lane);
 		resume(lane->pmu);
 	}
@@ -450,12 +459,13 @@ void perf_sched_all_out(struct perf_context *context)
 	struct perf_lane *lane;
 
 	PERF_FOREACH_LANE(lane, context, context->cpu)
-	pause(lane->pmu);
+		pause(lane->pmu);
 	perf_time_advance(context);
-	PERF_FOREACH_LANE(lane, context, context->cpu)
-	{
+	PERF_FOREACH_LANE(lane, context, context->cpu) {
 		lane_off(lane, true);
 		resume(lane->pmu);
+		if (lane->crowded)
+			disarm_if_idle(lane->pmu, context);
 	}
 }
 
@@ -517,7 +527,8 @@ void perf_sched_enable(struct perf_event *event)
 
 void perf_sched_disable(struct perf_event *event, enum perf_state state)
 {
-	struct perf_pmu *pmu = event->leader->lane->pmu;
+	const struct perf_lane *lane = event->leader->lane;
+	struct perf_pmu *pmu = lane->pmu;
 	bool was_on = event->state == PERF_STATE_ACTIVE;
 
 	if (event == event->leader) {
@@ -531,7 +542,7 @@ void perf_sched_disable(struct perf_event *event, enum perf_state state)
 	if (event->state > state)
 		perf_time_set_state(event, state);
 	event->halt = PERF_HALT_NONE;
-	if (was_on)
+	if (was_on || (event->context->cpu >= 0 && lane->crowded))
 		offer_room(pmu);
 }
 
@@ -572,8 +583,7 @@ void perf_sched_leave(struct perf_event *event)
 		leave_leader(event);
 		return;
 	}
-	DL_FOREACH_SAFE2(event->siblings, sibling, next, sib_next)
-	{
+	DL_FOREACH_SAFE2(event->siblings, sibling, next, sib_next) {
 		perf_time_charge(sibling);
 		leave_leader(sibling);
 		if (sibling->state == PERF_STATE_INACTIVE) {
@@ -593,8 +603,7 @@ static void see_to_halted(struct port_timer *timer, const struct port_regs *regs
 	uint64_t now = port_clock(), first = UINT64_MAX;
 
 	(void)regs;
-	DL_FOREACH_SAFE2(cpu->halted, event, next, halt_next)
-	{
+	DL_FOREACH_SAFE2(cpu->halted, event, next, halt_next) {
 		uint64_t when = perf_overflow_halted_until(event);
 
 		if (when > now) {

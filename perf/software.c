@@ -166,8 +166,7 @@ void perf_do_sw_event(unsigned int id, uint64_t nr, const struct port_regs *regs
 	uintptr_t irq = port_irq_save();
 	struct perf_event *event, *next;
 
-	DL_FOREACH_SAFE2(listeners[port_cpu()].of[id], event, next, sw_next)
-	{
+	DL_FOREACH_SAFE2(listeners[port_cpu()].of[id], event, next, sw_next) {
 		if (!excluded(&event->attr, regs))
 			count(event, nr, regs, addr);
 	}
