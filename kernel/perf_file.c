@@ -1,34 +1,51 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Files of perf events: the system call, what one can do with the descriptor,
- * and waking those who poll on one.
+ * mappings of the ring, waking those who poll, and O_ASYNC's signal.
  *
- * The core asks for wake-ups in any context, also under the scheduler's lock,
- * where nobody can be woken. They are put off: the queue goes on a list, and
- * this CPU interrupts itself, which happens once that lock is gone. A queue
- * that goes away is taken off the list before.
+ * The core asks for wake-ups and signals in any context, also under the
+ * scheduler's lock, where nobody can be woken. They are put off: the queue goes
+ * on a list, and this CPU interrupts itself, which happens once that lock is
+ * gone. What goes away is taken off the lists before.
  */
 #include "arch/aarch64/smp.h"
 #include "fs/fs.h"
 #include "lib/lock.h"
+#include "mm/vm.h"
 #include "perf_port.h"
+#include "proc/work.h"
 #include "sys/syscall.h"
 #include <linux/poll.h>
 #include <perf/perf.h>
 #include <utlist.h>
 
-/* ---------------------------------------------------------------- waking */
+/* --------------------------------------------- waking and signalling later */
 
 struct perf_waitq {
 	struct waitq wq;
 	struct perf_waitq *next; /* on `put_off` */
 	bool queued;
-	bool waking; /* off the list, being woken */
 };
 _Static_assert(sizeof(struct perf_waitq) <= sizeof(struct port_waitq), "port storage");
 
+/* f->priv. Also found by its event, for port_fd_put() and port_signal(). */
+struct perf_file {
+	struct perf_event *event;
+	struct file *file; /* which holds it, so not referenced */
+	bool async;	   /* O_ASYNC; big lock */
+	u32 si_codes;	   /* BIT(POLL_*) to be signalled; put_off_lock */
+	struct perf_file *next; /* on `to_signal` */
+	bool queued;
+	struct work work;
+	UT_hash_handle hh;
+};
+
 static struct spinlock put_off_lock; /* interrupts off */
 static struct perf_waitq *put_off;
+static struct perf_file *to_signal;
+static struct perf_file *perf_files; /* uthash by event. Changed under the big lock and put_off_lock */
+static u32 delivering;		     /* CPUs that have taken something off a list and not done with it */
+static u32 nr_async;		     /* files with O_ASYNC: while there are none, port_signal() is short */
 
 void port_waitq_init(struct port_waitq *waitq)
 {
@@ -39,9 +56,9 @@ void port_wake(struct port_waitq *waitq)
 {
 	struct perf_waitq *w = (struct perf_waitq *)waitq;
 	u64 irq = spin_lock_irqsave(&put_off_lock);
-	bool first = !put_off;
+	bool first = !w->queued;
 
-	if (!w->queued) {
+	if (first) {
 		w->queued = true;
 		LL_PREPEND(put_off, w);
 	}
@@ -50,49 +67,126 @@ void port_wake(struct port_waitq *waitq)
 		gic_send_sgi(cpu_id(), SGI_PERF);
 }
 
-static void wake_put_off(unsigned intid, struct pt_regs *regs, void *arg)
+void port_signal(struct perf_event *event, int si_code)
 {
-	struct perf_waitq *w;
+	struct perf_file *pf;
+	u64 irq;
 
-	spin_lock(&put_off_lock);
-	while ((w = put_off)) {
-		LL_DELETE(put_off, w);
-		w->queued = false;
-		w->waking = true;
-		spin_unlock(&put_off_lock);
-		wake_up(&w->wq);
-		spin_lock(&put_off_lock);
-		w->waking = false;
+	if (!READ_ONCE(nr_async))
+		return;
+	irq = spin_lock_irqsave(&put_off_lock);
+	HASH_FIND_PTR(perf_files, &event, pf);
+	if (pf && READ_ONCE(pf->async)) {
+		pf->si_codes |= (u32)BIT(si_code);
+		if (!pf->queued)
+			LL_PREPEND(to_signal, pf);
+		pf->queued = true;
 	}
-	spin_unlock(&put_off_lock);
+	spin_unlock_irqrestore(&put_off_lock, irq);
+	gic_send_sgi(cpu_id(), SGI_PERF);
 }
 
-/* Nobody touches the queue afterwards. Interrupts on. */
-static void forget_waitq(struct perf_waitq *w)
+/* Process context: the signals of one file. */
+static void send_signals(struct work *work)
+{
+	struct perf_file *pf = container_of(work, struct perf_file, work);
+	u64 irq = spin_lock_irqsave(&put_off_lock);
+	u32 codes = pf->si_codes;
+
+	pf->si_codes = 0;
+	spin_unlock_irqrestore(&put_off_lock, irq);
+	if (codes & BIT(POLL_IN))
+		file_send_sigio(pf->file, POLLIN | POLLRDNORM);
+	if (codes & BIT(POLL_HUP))
+		file_send_sigio(pf->file, POLLHUP | POLLERR);
+}
+
+/* Takes the first of what is put off and delivers it, without the lock. False: there is nothing. */
+static bool deliver_one(void)
+{
+	struct perf_waitq *w;
+	struct perf_file *pf;
+
+	spin_lock(&put_off_lock);
+	w = put_off;
+	pf = w ? NULL : to_signal;
+	if (w) {
+		LL_DELETE(put_off, w);
+		w->queued = false;
+	} else if (pf) {
+		LL_DELETE(to_signal, pf);
+		pf->queued = false;
+	}
+	if (w || pf)
+		delivering++;
+	spin_unlock(&put_off_lock);
+	if (!w && !pf)
+		return false;
+	if (w)
+		wake_up(&w->wq);
+	else
+		work_queue(&pf->work);
+	spin_lock(&put_off_lock);
+	delivering--;
+	spin_unlock(&put_off_lock);
+	return true;
+}
+
+static void perf_sgi(unsigned intid, struct pt_regs *regs, void *arg)
+{
+	while (deliver_one())
+		;
+}
+
+/* Nobody touches the file or its event's queue afterwards. Interrupts on, big lock held. */
+static void forget_file(struct perf_file *pf, struct perf_waitq *w)
 {
 	u64 irq = spin_lock_irqsave(&put_off_lock);
 
 	if (w->queued)
 		LL_DELETE(put_off, w);
 	w->queued = false;
-	while (w->waking) {
+	if (pf->queued)
+		LL_DELETE(to_signal, pf);
+	HASH_DEL(perf_files, pf);
+	while (delivering) {
 		spin_unlock_irqrestore(&put_off_lock, irq);
 		cpu_relax();
 		irq = spin_lock_irqsave(&put_off_lock);
 	}
 	spin_unlock_irqrestore(&put_off_lock, irq);
+	work_cancel(&pf->work);
 }
 
-/* ------------------------------------------------------------------ files */
+/* ---------------------------------------------------------------- mappings */
 
-/* f->priv. Also found by its event, for port_fd_put(). Big lock. */
-struct perf_file {
-	struct perf_event *event;
-	struct file *file; /* which holds it, so not referenced */
-	UT_hash_handle hh;
+static int ring_fault(struct vma *vma, u64 pgoff, bool write, struct page **out)
+{
+	void *page = perf_map_page(vma->priv, pgoff);
+
+	*out = phys_to_page(virt_to_phys(page));
+	page_get(*out);
+	return 0;
+}
+
+static void ring_open(struct vma *vma)
+{
+	perf_map_get(vma->priv);
+}
+
+static void ring_close(struct vma *vma)
+{
+	perf_map_put(vma->priv);
+}
+
+static const struct vma_ops ring_ops = {
+	.fault = ring_fault,
+	.open = ring_open,
+	.close = ring_close,
+	.no_fork = true, /* nor can it be moved or grow */
 };
 
-static struct perf_file *perf_files; /* uthash by event */
+/* ------------------------------------------------------------------ files */
 
 static struct perf_event *event_of(const struct file *f)
 {
@@ -119,6 +213,29 @@ static u32 event_poll(struct file *f, struct poll_table *pt)
 	return perf_file_poll(event_of(f), &wq);
 }
 
+static int event_mmap(struct file *f, struct vma *vma)
+{
+	struct perf_map *map;
+	int err = perf_map_open(event_of(f), vma->end - vma->start, vma->pgoff << PAGE_SHIFT,
+				vma->flags & VM_SHARED, vma->flags & VM_WRITE, &map);
+
+	if (err)
+		return err;
+	vma->ops = &ring_ops;
+	vma->priv = map;
+	return 0;
+}
+
+static void event_fasync(struct file *f, bool on)
+{
+	struct perf_file *pf = f->priv;
+
+	if (pf->async == on)
+		return;
+	WRITE_ONCE(pf->async, on);
+	WRITE_ONCE(nr_async, on ? nr_async + 1 : nr_async - 1);
+}
+
 static void event_release(struct file *f)
 {
 	struct perf_file *pf = f->priv;
@@ -127,8 +244,7 @@ static void event_release(struct file *f)
 	if (!pf) /* never got a descriptor */
 		return;
 	perf_file_poll(pf->event, &wq);
-	forget_waitq((struct perf_waitq *)wq);
-	HASH_DEL(perf_files, pf);
+	forget_file(pf, (struct perf_waitq *)wq);
 	perf_file_release(pf->event);
 	kfree(pf);
 }
@@ -142,6 +258,8 @@ static const struct file_ops event_fops = {
 	.read = event_read,
 	.ioctl = event_ioctl,
 	.poll = event_poll,
+	.mmap = event_mmap,
+	.fasync = event_fasync,
 	.release = event_release,
 	.llseek = event_llseek,
 };
@@ -150,6 +268,7 @@ int port_fd_install(struct perf_event *event, bool cloexec)
 {
 	struct perf_file *pf = kzalloc(sizeof(*pf));
 	struct file *f = pf ? anon_file("[perf_event]", &event_fops, NULL, O_RDWR) : NULL;
+	u64 irq;
 	int fd;
 
 	if (!f) {
@@ -162,9 +281,11 @@ int port_fd_install(struct perf_event *event, bool cloexec)
 		kfree(pf);
 		return fd;
 	}
-	*pf = (struct perf_file){.event = event, .file = f};
+	*pf = (struct perf_file){.event = event, .file = f, .work = {.fn = send_signals}};
 	f->priv = pf;
+	irq = spin_lock_irqsave(&put_off_lock);
 	HASH_ADD_PTR(perf_files, event, pf);
+	spin_unlock_irqrestore(&put_off_lock, irq);
 	return fd;
 }
 
@@ -195,5 +316,5 @@ long sys_perf_event_open(const u64 a[6])
 
 void perf_file_init(void)
 {
-	irq_register(SGI_PERF, wake_put_off, NULL);
+	irq_register(SGI_PERF, perf_sgi, NULL);
 }

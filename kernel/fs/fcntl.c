@@ -18,7 +18,8 @@ void file_set_owner(struct file *f, int type, int pid)
 void file_send_sigio(struct file *f, int band)
 {
 	int sig = f->owner_sig ? f->owner_sig : SIGIO;
-	siginfo_t si = {.si_signo = sig, .si_code = f->owner_sig ? POLL_IN : SI_KERNEL};
+	int code = band & POLLHUP ? POLL_HUP : POLL_IN;
+	siginfo_t si = {.si_signo = sig, .si_code = f->owner_sig ? code : SI_KERNEL};
 	struct process *p;
 	struct task *t;
 
