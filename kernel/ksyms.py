@@ -28,7 +28,9 @@ def main():
     nm, elf, out = sys.argv[1:]
     found, base = functions(nm, elf)
     end = max(a for a, _, name in found if name == '_etext')
-    found = [(a, l, n) for a, l, n in found if base <= a < end and n not in ('_text', '_image_start')]
+    # Both ends stay in it, because perf looks for them; _text goes first, for lookups to find _start.
+    found = [(a, l, n) for a, l, n in found if base <= a <= end and n != '_image_start']
+    found.sort(key=lambda f: (f[0], f[2] != '_text'))
     names, strings = [], []
     at = 0
     for _, letter, name in found:
