@@ -70,7 +70,6 @@ int perf_event_create(const struct perf_event_attr *attr, int cpu, struct perf_e
 	}
 	atomic_fetch_add(&live_events, 1);
 
-	perf_overflow_init(event);
 	error = wants_callchain(event) ? perf_callchain_want(attr) : 0;
 	if (!error) {
 		error = perf_registry_init_event(&event->hw);
@@ -82,6 +81,7 @@ int perf_event_create(const struct perf_event_attr *attr, int cpu, struct perf_e
 		destroy(event);
 		return error;
 	}
+	perf_overflow_init(event);
 	*result = event;
 	return 0;
 }

@@ -177,6 +177,11 @@ static void reset_knobs(void)
 	sim.late_fork_failure = false;
 	sim_memory_reset();
 	sim_seed(1);
+}
+
+/* Some cannot be changed while an event depends on them. */
+static void reset_sysctls(void)
+{
 	for (unsigned int which = 0; which < PERF_SYSCTL_NR; which++)
 		if (perf_sysctl_set(which, boot_sysctls[which]) != 0)
 			sim_fail("sysctl %u cannot be set back", which);
@@ -192,6 +197,7 @@ void sim_reset(void)
 		if (!sim.cpus[i].online)
 			sim_cpu_online(i);
 	sim_tasks_end();
+	reset_sysctls();
 	sim_wait(SECOND); /* the core lets a timer run out rather than stop it */
 	sim_check_clean();
 	sim.next_id = 1000;
