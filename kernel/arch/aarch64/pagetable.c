@@ -53,11 +53,24 @@ paddr_t pgd_alloc(void)
 	return pg ? page_to_phys(pg) : 0;
 }
 
+/* The first entry in [p, stop) that is not zero, or stop: most are, so eight at a time. */
+static inline u64 *skip_zeros(u64 *p, u64 *stop)
+{
+	while (stop - p >= 8 &&
+	       !(p[0] | p[1] | p[2] | p[3] | p[4] | p[5] | p[6] | p[7]))
+		p += 8;
+	while (p < stop && !*p)
+		p++;
+	return p;
+}
+
 static void free_table(u64 *table, int level)
 {
-	for (unsigned i = 0; level < 3 && i < PTRS_PER_TABLE; i++)
-		if (table[i])
-			free_table(phys_to_virt(table[i] & PTE_ADDR), level + 1);
+	u64 *stop = table + PTRS_PER_TABLE;
+
+	if (level < 3)
+		for (u64 *p = skip_zeros(table, stop); p < stop; p = skip_zeros(p + 1, stop))
+			free_table(phys_to_virt(*p & PTE_ADDR), level + 1);
 	page_put(phys_to_page(virt_to_phys(table)));
 }
 
@@ -120,32 +133,60 @@ paddr_t pgd_lookup(paddr_t pgd, u64 va, unsigned *prot)
 	return *pte & PTE_ADDR;
 }
 
-/*
- * The first entry in use at or after *va and below end; *va is set to its
- * address. Skips what missing tables cover. NULL: there is none.
- */
-static u64 *next_pte(paddr_t pgd, u64 *va, u64 end)
-{
-	while (*va < end) {
-		u64 *table = phys_to_virt(pgd);
-		int level = 0;
-		u64 span;
+/* A walk over the entries in use, in address order. */
+struct walk {
+	paddr_t pgd;
+	u64 va, end; /* where it is: pte is the entry for va */
+	u64 *pte, *stop; /* the part of a level 3 table that is being looked at */
+};
 
-		while (level < 3 && table[LEVEL_INDEX(*va, level)]) {
-			table = phys_to_virt(table[LEVEL_INDEX(*va, level)] & PTE_ADDR);
+/* Goes to the level 3 table for w->va, past what missing tables cover. False: at the end. */
+static bool walk_down(struct walk *w)
+{
+	while (w->va < w->end) {
+		u64 *table = phys_to_virt(w->pgd);
+		u64 span, left;
+		int level = 0;
+
+		while (level < 3 && table[LEVEL_INDEX(w->va, level)]) {
+			table = phys_to_virt(table[LEVEL_INDEX(w->va, level)] & PTE_ADDR);
 			level++;
 		}
-		span = 1ULL << LEVEL_SHIFT(level);
-		if (level < 3) {
-			*va = ALIGN_DOWN(*va, span) + span;
-			continue;
+		if (level == 3) {
+			left = (w->end - w->va) >> PAGE_SHIFT;
+			w->pte = &table[LEVEL_INDEX(w->va, 3)];
+			w->stop = MIN(w->pte + left, table + PTRS_PER_TABLE);
+			return true;
 		}
-		for (unsigned i = LEVEL_INDEX(*va, 3); i < PTRS_PER_TABLE && *va < end;
-		     i++, *va += PAGE_SIZE)
-			if (table[i])
-				return &table[i];
+		span = 1ULL << LEVEL_SHIFT(level);
+		w->va = ALIGN_DOWN(w->va, span) + span;
 	}
+	return false;
+}
+
+/* The next entry in use, with its address in w->va; NULL at the end. */
+static u64 *walk_next(struct walk *w)
+{
+	do {
+		u64 *found = skip_zeros(w->pte, w->stop);
+
+		w->va += (u64)(found - w->pte) << PAGE_SHIFT;
+		w->pte = found;
+		if (found < w->stop)
+			return found;
+	} while (walk_down(w));
 	return NULL;
+}
+
+static inline void walk_past(struct walk *w)
+{
+	w->pte++;
+	w->va += PAGE_SIZE;
+}
+
+static struct walk walk_begin(paddr_t pgd, u64 start, u64 end)
+{
+	return (struct walk){.pgd = pgd, .va = start, .end = end};
 }
 
 /* Entries that were taken out and whose pages wait for the TLB flush. */
@@ -172,17 +213,18 @@ static void batch_finish(struct unmap_batch *b, void (*fn)(paddr_t, u64, void *)
 
 void pgd_unmap_range(paddr_t pgd, u64 start, u64 end, void (*fn)(paddr_t, u64, void *), void *arg)
 {
+	struct walk w = walk_begin(pgd, start, end);
 	struct unmap_batch b;
 	u64 *pte;
 
 	b.n = 0;
-	while ((pte = next_pte(pgd, &start, end))) {
+	while ((pte = walk_next(&w))) {
 		b.page[b.n].pa = *pte & PTE_ADDR;
-		b.page[b.n].va = start;
+		b.page[b.n].va = w.va;
 		WRITE_ONCE(*pte, 0);
 		if (++b.n == ARRAY_SIZE(b.page))
 			batch_finish(&b, fn, arg);
-		start += PAGE_SIZE;
+		walk_past(&w);
 	}
 	batch_finish(&b, fn, arg);
 }
@@ -201,20 +243,21 @@ static void flush_range(u64 first, u64 last, u64 changed)
 void pgd_walk_range(paddr_t pgd, u64 start, u64 end,
 		    unsigned (*fn)(paddr_t, u64, unsigned, void *), void *arg)
 {
+	struct walk w = walk_begin(pgd, start, end);
 	u64 first = 0, last = 0, changed = 0;
 	u64 *pte;
 
-	while ((pte = next_pte(pgd, &start, end))) {
+	while ((pte = walk_next(&w))) {
 		unsigned old = prot_of(*pte);
-		unsigned prot = fn(*pte & PTE_ADDR, start, old, arg);
+		unsigned prot = fn(*pte & PTE_ADDR, w.va, old, arg);
 
 		if (prot != old) {
 			WRITE_ONCE(*pte, pte_of(*pte & PTE_ADDR, prot));
 			if (!changed++)
-				first = start;
-			last = start;
+				first = w.va;
+			last = w.va;
 		}
-		start += PAGE_SIZE;
+		walk_past(&w);
 	}
 	if (changed)
 		flush_range(first, last, changed);
