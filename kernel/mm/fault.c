@@ -171,7 +171,7 @@ static int from_object(struct mm *mm, struct vma *v, u64 addr, bool write)
 {
 	struct page *pg = NULL;
 	u64 seq = mm->seq;
-	bool plain = !v->ops || !v->ops->fault;
+	bool cached = v->file && v->file->inode->get_page;
 	int err = object_page(v, addr, write, &pg);
 
 	if (err)
@@ -197,7 +197,7 @@ static int from_object(struct mm *mm, struct vma *v, u64 addr, bool write)
 		return map_page(mm, addr, new, vma_prot(v) | PTE_WRITE);
 	}
 	err = map_page(mm, addr, pg, vma_prot(v));
-	if (!err && plain && !write)
+	if (!err && cached && !write)
 		map_around(mm, v, addr);
 	return err;
 }

@@ -173,9 +173,10 @@ static bool can_join(const struct vma *a, const struct vma *b)
 {
 	const u32 ignore = VM_ANON_PAGES;
 
-	return a->end == b->start && a->file == b->file && a->ops == b->ops && !a->ops &&
+	return a->end == b->start && a->file == b->file && a->ops == b->ops && a->priv == b->priv &&
 	       ((a->flags ^ b->flags) & ~ignore) == 0 &&
 	       !(a->flags & (VM_DONTEXPAND | VM_GROWSDOWN)) &&
+	       !(a->ops && (a->ops->no_fork || a->ops->no_split)) &&
 	       b->pgoff == a->pgoff + vma_pages(a);
 }
 
@@ -193,9 +194,7 @@ void vma_merge(struct mm *mm, u64 start, u64 end)
 		take_at(mm, i + 1);
 		a->end = b->end;
 		a->flags |= b->flags;
-		if (b->file)
-			file_put(b->file); /* not the last reference: a has one */
-		kfree(b);
+		vma_free(b); /* without sleeping: a holds on to the same file and object */
 	}
 }
 
