@@ -30,7 +30,7 @@ struct record {
 static inline long ring_try(struct ring *ring, struct sim_task *task, int fd, unsigned int pages,
 			    bool writable)
 {
-	*ring = (struct ring){ .pages = pages };
+	*ring = (struct ring){.pages = pages};
 	return sim_mmap(task, fd, (size_t)(1 + pages) * PAGE, 0, writable, &ring->map);
 }
 

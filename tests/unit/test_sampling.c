@@ -239,7 +239,7 @@ static void all_fields(void **state)
 {
 	struct sim_task *monitor = sim_task_on(0, "monitor"), *task = sim_task_on(1, "task");
 	struct perf_event_attr attr = sampling(PERF_COUNT_HW_INSTRUCTIONS, 10000);
-	const uint64_t callers[] = { 0x400456, 0x400789 };
+	const uint64_t callers[] = {0x400456, 0x400789};
 	const struct record *record;
 	struct ring ring;
 	uint64_t id, expected[64];
@@ -342,8 +342,7 @@ static void inherited(void **state)
 		of_parent += record->words[0] >> 32 == (uint64_t)sim_tid(parent);
 		of_child += record->words[0] >> 32 == (uint64_t)sim_tid(child);
 	}
-	assert_count(of_parent,
-		     sim_count(parent, SIM_EVENT_INSTRUCTIONS, SIM_IN_USER) / 10000);
+	assert_count(of_parent, sim_count(parent, SIM_EVENT_INSTRUCTIONS, SIM_IN_USER) / 10000);
 	assert_count(of_child, sim_count(child, SIM_EVENT_INSTRUCTIONS, SIM_IN_USER) / 10000);
 	assert_true(of_child > 10);
 	sim_munmap(monitor, ring.map);
@@ -366,17 +365,20 @@ static void no_interrupt(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		clean_test(fixed_period), clean_test(short_slices), clean_test(own_samples_only),
-		clean_test(frequency),	  clean_test(throttling),   clean_test(refresh),
+		clean_test(fixed_period), clean_test(short_slices),    clean_test(own_samples_only),
+		clean_test(frequency),	  clean_test(throttling),      clean_test(refresh),
 		clean_test(new_period),	  clean_test(software_events), clean_test(all_fields),
-		clean_test(group_values), clean_test(inherited),    clean_test(no_interrupt),
+		clean_test(group_values), clean_test(inherited),       clean_test(no_interrupt),
 	};
 
 	if (argc > 1)
 		width = (unsigned int)atoi(argv[1]);
 	sim_boot(&(struct sim_config){
-		.pmu = { { .counters = 4, .width = width },
-			 { .name = "quiet", .counters = 2, .no_interrupt = true, .not_generic = true } },
+		.pmu = {{.counters = 4, .width = width},
+			{.name = "quiet",
+			 .counters = 2,
+			 .no_interrupt = true,
+			 .not_generic = true}},
 	});
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
