@@ -226,15 +226,26 @@ static struct sim_script *running_script(void)
 	return NULL;
 }
 
-void sim_run_scripts(void)
+static bool run_script(struct sim_script *script)
 {
-	for (struct sim_script *s = scripts; s != NULL; s = s->next) {
-		if (s->done || (s->cond != NULL && !s->cond(s->cond_arg)))
-			continue;
-		sim.test = s->coro;
-		coro_switch(coro_main(), s->coro);
-		sim.test = coro_main();
-		s->done = !s->coro->running;
+	if (script->done || (script->cond != NULL && !script->cond(script->cond_arg)))
+		return false;
+	sim.test = script->coro;
+	coro_switch(coro_main(), script->coro);
+	sim.test = coro_main();
+	script->done = !script->coro->running;
+	return true;
+}
+
+/* Let scripts go on until all of them wait. */
+static void run_scripts(void)
+{
+	bool again = true;
+
+	while (again) {
+		again = false;
+		for (struct sim_script *s = scripts; s != NULL; s = s->next)
+			again = run_script(s) || again;
 	}
 }
 
@@ -253,7 +264,7 @@ void sim_wait_for(bool (*cond)(const void *arg), const void *arg, struct sim_cpu
 	}
 	turns = 0;
 	for (;;) {
-		sim_run_scripts();
+		run_scripts();
 		if (cond(arg))
 			return;
 		if (!turn(prefer))

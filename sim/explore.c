@@ -6,8 +6,9 @@
  * sim_explore() plays a story with all sequences of choices: it remembers those
  * of the last play and how many there were each time, changes the last one that
  * has an alternative left, and starts anew. Choice 0 is always to go on with
- * the CPU that had the turn; choosing another while it could go on is a
- * preemption, and only so many of them are tried.
+ * the CPU that had the turn, or else with the next one in order; each CPU that
+ * is passed over is a delay, and a play has only so many of them. Nearly all
+ * races need very few.
  */
 #include <stdlib.h>
 
@@ -18,17 +19,20 @@
 static struct {
 	unsigned char made[MAX_CHOICES], of[MAX_CHOICES];
 	unsigned int depth, length; /* in this play; decided beforehand */
-	unsigned int preemptions, bound;
+	unsigned int delays, bound;
 } path;
 
 static unsigned int bias; /* percent: stay with the CPU that had the turn */
 
-static unsigned int choose_path(unsigned int n, int last)
+static unsigned int choose_path(unsigned int of, int last)
 {
-	unsigned int choice = 0;
+	unsigned int n = of;
+	unsigned int first = last >= 0 ? (unsigned int)last : 0, choice = 0;
 
-	if (last >= 0 && path.preemptions == path.bound)
-		return (unsigned int)last;
+	if (path.delays == path.bound)
+		return first;
+	if (n > path.bound - path.delays + 1)
+		n = path.bound - path.delays + 1;
 	sim_assert(path.depth < MAX_CHOICES);
 	if (path.depth < path.length) {
 		choice = path.made[path.depth];
@@ -39,12 +43,8 @@ static unsigned int choose_path(unsigned int n, int last)
 		path.of[path.depth] = (unsigned char)n;
 	}
 	path.depth++;
-	if (last < 0)
-		return choice;
-	if (choice == 0)
-		return (unsigned int)last;
-	path.preemptions++;
-	return choice <= (unsigned int)last ? choice - 1 : choice;
+	path.delays += choice;
+	return (first + choice) % of;
 }
 
 static unsigned int choose_random(unsigned int n, int last)
@@ -96,17 +96,16 @@ static bool next_path(void)
 	return true;
 }
 
-unsigned long sim_explore(const struct sim_story *story, unsigned int preemptions,
-			  unsigned long limit)
+unsigned long sim_explore(const struct sim_story *story, unsigned int delays, unsigned long limit)
 {
 	unsigned long plays = 0;
 
 	path.length = 0;
-	path.bound = preemptions;
+	path.bound = delays;
 	do {
 		if (plays++ == limit)
 			sim_fail("there are more than %lu plays", limit);
-		path.depth = path.preemptions = 0;
+		path.depth = path.delays = 0;
 		play(story, choose_path);
 	} while (next_path());
 	return plays;

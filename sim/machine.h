@@ -185,7 +185,6 @@ void sim_wait_for(bool (*cond)(const void *arg), const void *arg, struct sim_cpu
 void sim_give_turn(void);
 /* A point has been passed: maybe give the turn, then take interrupts. */
 void sim_pass(enum sim_point point, const void *site);
-void sim_run_scripts(void);
 bool sim_can_run(const struct sim_cpu *cpu);
 
 /* --- cpu.c */

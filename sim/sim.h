@@ -311,12 +311,11 @@ struct sim_story {
 
 /**
  * Play a story in all orders in which its CPUs can take turns, as long as no
- * more than @preemptions times a CPU has to wait that could go on. Each play
- * begins and ends with sim_reset(). Fails if there are more than @limit plays.
- * Returns how many there were.
+ * more than @delays times a CPU that could go on has to wait for another one.
+ * Each play begins and ends with sim_reset(). Fails if there are more than
+ * @limit plays. Returns how many there were.
  */
-unsigned long sim_explore(const struct sim_story *story, unsigned int preemptions,
-			  unsigned long limit);
+unsigned long sim_explore(const struct sim_story *story, unsigned int delays, unsigned long limit);
 
 /** Play a story @plays times, taking turns at random. */
 void sim_shuffle(const struct sim_story *story, uint64_t seed, unsigned long plays);
