@@ -112,6 +112,20 @@ int pgd_map(paddr_t pgd, u64 va, paddr_t pa, unsigned prot)
 	*entry_of(pgd, va) = (struct entry){pa, prot};
 	return 0;
 }
+u32 pgd_map_new(paddr_t pgd, u64 va, const paddr_t *pa, unsigned n, unsigned prot)
+{
+	u32 mapped = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		struct entry *e = entry_of(pgd, va + i * PAGE_SIZE);
+
+		if (!pa[i] || e->pa)
+			continue;
+		*e = (struct entry){pa[i], prot};
+		mapped |= 1u << i;
+	}
+	return mapped;
+}
 paddr_t pgd_lookup(paddr_t pgd, u64 va, unsigned *prot)
 {
 	struct entry *e = entry_of(pgd, va);

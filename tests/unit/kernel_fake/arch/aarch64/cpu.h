@@ -39,6 +39,7 @@ static inline void irq_restore(u64 f)
 paddr_t pgd_alloc(void);
 void pgd_free(paddr_t pgd);
 int pgd_map(paddr_t pgd, u64 va, paddr_t pa, unsigned prot);
+u32 pgd_map_new(paddr_t pgd, u64 va, const paddr_t *pa, unsigned n, unsigned prot);
 paddr_t pgd_lookup(paddr_t pgd, u64 va, unsigned *prot);
 void pgd_unmap_range(paddr_t pgd, u64 start, u64 end, void (*fn)(paddr_t pa, u64 va, void *arg),
 		     void *arg);
