@@ -89,7 +89,7 @@ static int show_rev(struct seq *s, void *arg)
 static int add_item(const struct fw_cfg_file *item)
 {
 	u16 key = __builtin_bswap16(item->select);
-	struct pseudo_blob blob = { .size = be32(item->size), .read = item_read, .arg = key };
+	struct pseudo_blob blob = { .size = be32(item->size), .mode = 0400, .read = item_read, .arg = key };
 	char path[sizeof(SYSFS_DIR) + FW_CFG_MAX_FILE_PATH + 32];
 	char target[32], up[FW_CFG_MAX_FILE_PATH * 3 + 32];
 	char *name = kstrdup(item->name);
@@ -153,5 +153,5 @@ void fw_cfg_init(void)
 		if (add_item(&item))
 			printk("fw_cfg: item %s cannot be shown\n", item.name);
 	}
-	sysfs_add(SYSFS_DIR, &(struct pseudo_file){ .name = "rev", .mode = 0444, .show = show_rev });
+	sysfs_add(SYSFS_DIR, &(struct pseudo_file){ .name = "rev", .mode = 0400, .show = show_rev });
 }

@@ -124,7 +124,7 @@ size_t tty_process_output(struct tty *t, const u8 *buf, size_t n)
 {
 	size_t done = 0;
 
-	if (!tty_push_output(t))
+	if (t->stopped || !tty_push_output(t))
 		return 0;
 	while (done < n && t->output_end + 8 <= TTY_OUTPUT)
 		t->output_end += process_char(t, buf[done++], t->output + t->output_end);

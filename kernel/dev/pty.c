@@ -418,6 +418,7 @@ static const struct file_ops master_ops = {
 	.write = master_write,
 	.poll = master_poll,
 	.ioctl = master_ioctl,
+	.llseek = tty_llseek,
 	.kernel_buf = true,
 };
 

@@ -251,7 +251,7 @@ static long tty_file_ioctl(struct file *f, unsigned cmd, unsigned long arg)
 	return tty_ioctl(tf->tty, f, cmd, arg);
 }
 
-static loff_t tty_llseek(struct file *f, loff_t off, int whence)
+loff_t tty_llseek(struct file *f, loff_t off, int whence)
 {
 	(void)f;
 	(void)off;

@@ -77,6 +77,7 @@ struct tty_file {
 /* tty.c */
 int tty_setup(struct tty *tty, const struct tty_driver *drv, void *drv_priv, dev_t rdev);
 void tty_destroy(struct tty *tty); /* no file is open on it */
+loff_t tty_llseek(struct file *f, loff_t off, int whence); /* -ESPIPE */
 extern const struct file_ops tty_file_ops; /* inode->priv is the struct tty */
 /* Opens f on tty: becomes the controlling terminal where it should. */
 int tty_open_file(struct tty *tty, struct file *f);

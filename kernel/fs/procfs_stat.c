@@ -296,10 +296,10 @@ static void status_rights(struct seq *s, const struct task *t)
 
 static void status_cpus(struct seq *s, const struct task *t)
 {
-	u64 mask = t->affinity & (BIT(MAX_CPUS) - 1);
+	u64 mask = t->affinity & (BIT(nr_possible_cpus()) - 1);
 
 	seq_printf(s, "Cpus_allowed:\t");
-	seq_bitmap_mask(s, mask, MAX_CPUS);
+	seq_bitmap_mask(s, mask, nr_possible_cpus());
 	seq_printf(s, "\nCpus_allowed_list:\t");
 	seq_bitmap_list(s, mask);
 	seq_printf(s, "\nMems_allowed:\t1\nMems_allowed_list:\t0\n");

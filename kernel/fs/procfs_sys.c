@@ -2,9 +2,11 @@
 /* Files in /proc about the CPUs, the memory, the time and the tasks of the whole system (proc(5)). */
 #include "dev/dev.h"
 #include "fs/procfs.h"
+#include "fs/tmpfs.h"
 #include "proc/internal.h"
 #include "sys/uname.h"
 #include <asm/hwcap.h>
+#include <utlist.h>
 
 #define LOAD_ONE 2048u /* fixed point 1.0, as Linux's load averages have it (11 bits) */
 
@@ -168,6 +170,19 @@ static void meminfo_line(struct seq *s, const char *name, u64 kb)
 	seq_printf(s, "%-15s %8llu kB\n", name, (unsigned long long)kb);
 }
 
+/* What files hold that were written since boot; those of the root image lie in memory set aside for it. */
+static u64 tmpfs_pages(void)
+{
+	struct super *sb;
+	u64 pages = 0;
+
+	DL_FOREACH(all_supers, sb) {
+		if (inode_is_tmpfs(sb->root->inode))
+			pages += tmpfs_super(sb)->pages;
+	}
+	return pages;
+}
+
 static int show_meminfo(struct seq *s, void *arg)
 {
 	u64 total, free;
@@ -178,10 +193,11 @@ static int show_meminfo(struct seq *s, void *arg)
 	/* nothing is cached that could be dropped: what is free is what there is */
 	meminfo_line(s, "MemAvailable:", free * 4);
 	meminfo_line(s, "Buffers:", 0);
-	meminfo_line(s, "Cached:", 0);
+	meminfo_line(s, "Cached:", tmpfs_pages() * 4);
 	meminfo_line(s, "SwapCached:", 0);
 	meminfo_line(s, "SwapTotal:", 0);
 	meminfo_line(s, "SwapFree:", 0);
+	meminfo_line(s, "Shmem:", tmpfs_pages() * 4);
 	meminfo_line(s, "Slab:", kmalloc_in_use() / 1024);
 	return 0;
 }

@@ -97,7 +97,7 @@ int pseudo_add_blob(struct pseudo_fs *fs, const char *path, const struct pseudo_
 	if (!n)
 		return -ENOMEM;
 	n->blob = *blob;
-	n->mode = 0444;
+	n->mode = blob->mode;
 	return 0;
 }
 

@@ -27,6 +27,7 @@ int sysfs_add_blob(const char *path, const void *data, size_t n);
 struct pseudo_blob {
 	const void *data; /* NULL: use read */
 	size_t size;
+	mode_t mode; /* permission bits */
 	/* Kernel buffer, off + n <= size. 0 or -errno. */
 	int (*read)(const struct pseudo_blob *b, void *buf, size_t n, size_t off);
 	u64 arg;

@@ -27,7 +27,7 @@ int sysfs_add_lazy(const char *path, const struct pseudo_blob *blob)
 
 int sysfs_add_blob(const char *path, const void *data, size_t n)
 {
-	return sysfs_add_lazy(path, &(struct pseudo_blob){ .data = data, .size = n });
+	return sysfs_add_lazy(path, &(struct pseudo_blob){ .data = data, .size = n, .mode = 0444 });
 }
 
 int sysfs_mkdir(const char *path)

@@ -48,9 +48,14 @@ void seq_bitmap_mask(struct seq *s, u64 bits, unsigned nbits)
 
 /* -------------------------------------------------------------------- sets */
 
+unsigned nr_possible_cpus(void)
+{
+	return MIN(fdt_cpu_count(), MAX_CPUS);
+}
+
 static u64 possible_cpus(void)
 {
-	return BIT(MIN(fdt_cpu_count(), MAX_CPUS)) - 1;
+	return BIT(nr_possible_cpus()) - 1;
 }
 
 static u64 online_cpus(void)
@@ -156,7 +161,7 @@ static int show_topology(struct seq *s, void *arg)
 	if (topo_files[i].list)
 		seq_bitmap_list(s, siblings(cpu, topo_files[i].kind));
 	else
-		seq_bitmap_mask(s, siblings(cpu, topo_files[i].kind), MAX_CPUS);
+		seq_bitmap_mask(s, siblings(cpu, topo_files[i].kind), nr_possible_cpus());
 	seq_printf(s, "\n");
 	return 0;
 }
@@ -253,7 +258,7 @@ static int show_node_meminfo(struct seq *s, void *arg)
 static int show_cpumap(struct seq *s, void *arg)
 {
 	(void)arg;
-	seq_bitmap_mask(s, online_cpus(), MAX_CPUS);
+	seq_bitmap_mask(s, online_cpus(), nr_possible_cpus());
 	seq_printf(s, "\n");
 	return 0;
 }
@@ -300,7 +305,7 @@ void sysfs_cpu_init(void)
 	add(CPU_DIR, "online", 0444, show_online, 0);
 	add(CPU_DIR, "offline", 0444, show_offline, 0);
 	add(CPU_DIR, "kernel_max", 0444, show_kernel_max, 0);
-	for (unsigned i = 0; i < MIN(fdt_cpu_count(), MAX_CPUS); i++)
+	for (unsigned i = 0; i < nr_possible_cpus(); i++)
 		add_cpu(i);
 	add(NODE_DIR, "possible", 0444, show_zero, 0);
 	add(NODE_DIR, "online", 0444, show_zero, 0);

@@ -76,9 +76,9 @@ static void keyboard(const char *key, int sig)
 	int ready[2], status;
 	pid_t pid;
 
-	REQUIRE(open_pair(&p));
+	EXPECT(open_pair(&p));
 	pid = start_session(&p, ready, sleep_for_signal);
-	REQUIRE(pid > 0);
+	EXPECT(pid > 0);
 	EXPECT_EQ(write(p.master, key, 1), 1);
 	status = status_of(pid);
 	EXPECT(WIFSIGNALED(status));
@@ -123,9 +123,9 @@ TEST(suspend_key_stops_the_foreground, "tty")
 	int ready[2];
 	pid_t pid;
 
-	REQUIRE(open_pair(&p));
+	EXPECT(open_pair(&p));
 	pid = start_session(&p, ready, stop_child);
-	REQUIRE(pid > 0);
+	EXPECT(pid > 0);
 	EXPECT_EQ(write(p.master, "\032", 1), 1);
 	EXPECT_EQ(status_of(pid), 0);
 }
@@ -158,9 +158,9 @@ TEST(background_read_stops, "tty")
 	int ready[2];
 	pid_t pid;
 
-	REQUIRE(open_pair(&p));
+	EXPECT(open_pair(&p));
 	pid = start_session(&p, ready, background_read);
-	REQUIRE(pid > 0);
+	EXPECT(pid > 0);
 	EXPECT_EQ(write(p.master, "x\n", 2), 2);
 	EXPECT_EQ(status_of(pid), 0);
 }
@@ -194,9 +194,9 @@ TEST(background_write_stops_with_tostop, "tty")
 	int ready[2];
 	pid_t pid;
 
-	REQUIRE(open_pair(&p));
+	EXPECT(open_pair(&p));
 	pid = start_session(&p, ready, background_write);
-	REQUIRE(pid > 0);
+	EXPECT(pid > 0);
 	EXPECT_EQ(status_of(pid), 0);
 }
 
@@ -226,9 +226,9 @@ TEST(background_read_with_the_signal_ignored, "tty")
 	int ready[2];
 	pid_t pid;
 
-	REQUIRE(open_pair(&p));
+	EXPECT(open_pair(&p));
 	pid = start_session(&p, ready, orphan_read);
-	REQUIRE(pid > 0);
+	EXPECT(pid > 0);
 	EXPECT_EQ(status_of(pid), 0);
 }
 
@@ -264,13 +264,13 @@ TEST(controlling_terminal, "tty")
 	int ready[2];
 	pid_t pid;
 
-	REQUIRE(open_pair(&p));
+	EXPECT(open_pair(&p));
 	setpgid(0, 0);
 	pid = start_session(&p, ready, session_ids);
 	if (pid > 0)
 		EXPECT_EQ(status_of(pid), 0);
 	else
-		CHECK_FAIL("the child ended before it was ready");
+		FAIL("the child ended before it was ready");
 }
 
 static void wait_winch(struct pair *p)
@@ -295,9 +295,9 @@ TEST(window_size, "tty")
 	int ready[2];
 	pid_t pid;
 
-	REQUIRE(open_pair(&p));
+	EXPECT(open_pair(&p));
 	pid = start_session(&p, ready, wait_winch);
-	REQUIRE(pid > 0);
+	EXPECT(pid > 0);
 	EXPECT_EQ(ioctl(p.master, TIOCSWINSZ, &ws), 0);
 	EXPECT_EQ(status_of(pid), 0);
 }
@@ -328,9 +328,9 @@ TEST(closing_the_master_hangs_up, "tty")
 	int ready[2];
 	pid_t pid;
 
-	REQUIRE(open_pair(&p));
+	EXPECT(open_pair(&p));
 	pid = start_session(&p, ready, wait_hangup);
-	REQUIRE(pid > 0);
+	EXPECT(pid > 0);
 	close(p.slave);
 	close(p.master);
 	EXPECT_EQ(status_of(pid), 0);
@@ -342,7 +342,7 @@ TEST(closing_the_slave, "tty")
 	struct pair p;
 	char buf[8];
 
-	REQUIRE(open_pair(&p));
+	EXPECT(open_pair(&p));
 	EXPECT_EQ(write(p.slave, "ab", 2), 2);
 	close(p.slave);
 	EXPECT_EQ(read(p.master, buf, sizeof(buf)), 2);
@@ -351,7 +351,7 @@ TEST(closing_the_slave, "tty")
 	EXPECT_EQ(poll(&pfd, 1, 0), 1);
 	EXPECT(pfd.revents & POLLHUP);
 	p.slave = open(ptsname(p.master), O_RDWR | O_NOCTTY);
-	REQUIRE(p.slave >= 0);
+	EXPECT(p.slave >= 0);
 	EXPECT_EQ(write(p.slave, "c", 1), 1);
 	EXPECT_EQ(read(p.master, buf, sizeof(buf)), 1);
 }
@@ -362,7 +362,7 @@ TEST(locked_until_unlocked, "tty")
 	unsigned number = ~0u;
 	char name[32];
 
-	REQUIRE(master >= 0);
+	EXPECT(master >= 0);
 	EXPECT_EQ(ioctl(master, TIOCGPTN, &number), 0);
 	snprintf(name, sizeof(name), "/dev/pts/%u", number);
 	EXPECT(strcmp(ptsname(master), name) == 0);
@@ -377,8 +377,8 @@ TEST(name_of_terminal, "tty")
 {
 	struct pair p;
 
-	REQUIRE(open_pair(&p));
-	REQUIRE(ttyname(p.slave) != NULL);
+	EXPECT(open_pair(&p));
+	EXPECT(ttyname(p.slave) != NULL);
 	EXPECT(strcmp(ttyname(p.slave), ptsname(p.master)) == 0);
 }
 
@@ -387,7 +387,7 @@ TEST(name_goes_with_the_master, "tty")
 	char name[32];
 	struct pair p;
 
-	REQUIRE(open_pair(&p));
+	EXPECT(open_pair(&p));
 	snprintf(name, sizeof(name), "%s", ptsname(p.master));
 	EXPECT_EQ(access(name, F_OK), 0);
 	close(p.master);
@@ -401,7 +401,7 @@ TEST(packet_mode, "tty")
 	char buf[16];
 	int on = 1;
 
-	REQUIRE(open_pair(&p));
+	EXPECT(open_pair(&p));
 	EXPECT_EQ(ioctl(p.master, TIOCPKT, &on), 0);
 	EXPECT_EQ(write(p.slave, "ab", 2), 2);
 	EXPECT_EQ(read(p.master, buf, sizeof(buf)), 3);
@@ -411,5 +411,3 @@ TEST(packet_mode, "tty")
 	EXPECT_EQ(read(p.master, buf, sizeof(buf)), 1);
 	EXPECT(buf[0] & TIOCPKT_FLUSHREAD);
 }
-
-CHECK_MAIN

@@ -47,7 +47,7 @@ static void expect_bytes(int fd, const char *want, size_t n, int line)
 		have += (size_t)r;
 	}
 	if (have != n || memcmp(got, want, n))
-		CHECK_FAIL("line %d: got \"%.*s\" (%zu bytes), not \"%.*s\" (%zu)", line, (int)have, got,
+		FAIL("line %d: got \"%.*s\" (%zu bytes), not \"%.*s\" (%zu)", line, (int)have, got,
 			   have, (int)n, want, n);
 }
 #define EXPECT_OUT(fd, text) expect_bytes(fd, text, sizeof(text) - 1, __LINE__)
@@ -76,7 +76,7 @@ TEST(line_and_echo, "tty")
 {
 	struct pair p;
 
-	REQUIRE(open_pair(&p));
+	EXPECT(open_pair(&p));
 	TYPE(&p, "abc");
 	EXPECT_OUT(p.master, "abc");
 	expect_silence(p.slave);
@@ -89,7 +89,7 @@ TEST(carriage_return_becomes_newline, "tty")
 {
 	struct pair p;
 
-	REQUIRE(open_pair(&p));
+	EXPECT(open_pair(&p));
 	TYPE(&p, "a\r");
 	EXPECT_OUT(p.slave, "a\n");
 }
@@ -98,7 +98,7 @@ TEST(erase_character, "tty")
 {
 	struct pair p;
 
-	REQUIRE(open_pair(&p));
+	EXPECT(open_pair(&p));
 	TYPE(&p, "abx\177c\n");
 	EXPECT_OUT(p.slave, "abc\n");
 	EXPECT_OUT(p.master, "abx\b \bc\r\n");
@@ -108,7 +108,7 @@ TEST(erase_stops_at_line_start, "tty")
 {
 	struct pair p;
 
-	REQUIRE(open_pair(&p));
+	EXPECT(open_pair(&p));
 	TYPE(&p, "a\177\177\177b\n");
 	EXPECT_OUT(p.slave, "b\n");
 	EXPECT_OUT(p.master, "a\b \bb\r\n");
@@ -118,7 +118,7 @@ TEST(erase_control_and_tab, "tty")
 {
 	struct pair p;
 
-	REQUIRE(open_pair(&p));
+	EXPECT(open_pair(&p));
 	TYPE(&p, "\001\177a\t\177b\n");
 	EXPECT_OUT(p.slave, "ab\n");
 	EXPECT_OUT(p.master, "^A\b \b\b \ba\t\b\b\b\b\b\b\bb\r\n");
@@ -129,7 +129,7 @@ TEST(erase_utf8, "tty")
 	struct termios t;
 	struct pair p;
 
-	REQUIRE(open_pair(&p));
+	EXPECT(open_pair(&p));
 	EXPECT_EQ(tcgetattr(p.slave, &t), 0);
 	t.c_iflag |= IUTF8;
 	EXPECT_EQ(tcsetattr(p.slave, TCSANOW, &t), 0);
@@ -142,7 +142,7 @@ TEST(kill_line, "tty")
 {
 	struct pair p;
 
-	REQUIRE(open_pair(&p));
+	EXPECT(open_pair(&p));
 	TYPE(&p, "abc\025de\n");
 	EXPECT_OUT(p.slave, "de\n");
 	EXPECT_OUT(p.master, "abc\b \b\b \b\b \bde\r\n");
@@ -152,7 +152,7 @@ TEST(erase_word, "tty")
 {
 	struct pair p;
 
-	REQUIRE(open_pair(&p));
+	EXPECT(open_pair(&p));
 	TYPE(&p, "one two  \027three\n");
 	EXPECT_OUT(p.slave, "one three\n");
 }
@@ -161,7 +161,7 @@ TEST(literal_next, "tty")
 {
 	struct pair p;
 
-	REQUIRE(open_pair(&p));
+	EXPECT(open_pair(&p));
 	TYPE(&p, "\026\003\026\004\n");
 	EXPECT_OUT(p.slave, "\003\004\n");
 	EXPECT_OUT(p.master, "^\b^C^\b^D\r\n");
@@ -172,7 +172,7 @@ TEST(end_of_file, "tty")
 	char buf[16];
 	struct pair p;
 
-	REQUIRE(open_pair(&p));
+	EXPECT(open_pair(&p));
 	TYPE(&p, "abc\004");
 	EXPECT_OUT(p.slave, "abc");
 	TYPE(&p, "\004");
@@ -186,7 +186,7 @@ TEST(a_read_takes_one_line, "tty")
 	char buf[64];
 	struct pair p;
 
-	REQUIRE(open_pair(&p));
+	EXPECT(open_pair(&p));
 	TYPE(&p, "one\ntwo\n");
 	EXPECT_EQ(read(p.slave, buf, 2), 2);
 	EXPECT_EQ(read(p.slave, buf, sizeof(buf)), 2);
@@ -200,7 +200,7 @@ TEST(eol_ends_a_line, "tty")
 	struct termios t;
 	struct pair p;
 
-	REQUIRE(open_pair(&p));
+	EXPECT(open_pair(&p));
 	EXPECT_EQ(tcgetattr(p.slave, &t), 0);
 	t.c_cc[VEOL] = ';';
 	EXPECT_EQ(tcsetattr(p.slave, TCSANOW, &t), 0);
@@ -214,14 +214,14 @@ TEST(long_line_is_cut, "tty")
 	static char text[6000], buf[8192];
 	struct pair p;
 
-	REQUIRE(open_pair(&p));
+	EXPECT(open_pair(&p));
 	set_mode(p.slave, ECHO, 0, 1, 0);
 	memset(text, 'x', sizeof(text));
 	text[sizeof(text) - 1] = '\n';
 	for (size_t done = 0; done < sizeof(text);) {
 		ssize_t n = write(p.master, text + done, sizeof(text) - done);
 
-		REQUIRE(n > 0);
+		EXPECT(n > 0);
 		done += (size_t)n;
 	}
 	EXPECT_EQ(read(p.slave, buf, sizeof(buf)), 4096);
@@ -235,7 +235,7 @@ TEST(raw_min_and_time, "tty")
 	char buf[16];
 	struct pair p;
 
-	REQUIRE(open_pair(&p));
+	EXPECT(open_pair(&p));
 	set_mode(p.slave, ICANON | ECHO, 0, 0, 0);
 	EXPECT_EQ(read(p.slave, buf, sizeof(buf)), 0);
 	TYPE(&p, "ab");
@@ -259,7 +259,7 @@ TEST(raw_min_is_waited_for, "tty")
 	struct pair p;
 	pid_t pid;
 
-	REQUIRE(open_pair(&p));
+	EXPECT(open_pair(&p));
 	set_mode(p.slave, ICANON | ECHO, 0, 4, 0);
 	pid = fork();
 	if (pid == 0) {
@@ -278,7 +278,7 @@ TEST(raw_passes_everything, "tty")
 	struct termios t;
 	struct pair p;
 
-	REQUIRE(open_pair(&p));
+	EXPECT(open_pair(&p));
 	EXPECT_EQ(tcgetattr(p.slave, &t), 0);
 	cfmakeraw(&t);
 	EXPECT_EQ(tcsetattr(p.slave, TCSANOW, &t), 0);
@@ -293,7 +293,7 @@ TEST(output_processing, "tty")
 	struct termios t;
 	struct pair p;
 
-	REQUIRE(open_pair(&p));
+	EXPECT(open_pair(&p));
 	EXPECT_EQ(write(p.slave, "a\nb\tc\n", 6), 6);
 	EXPECT_OUT(p.master, "a\r\nb\tc\r\n");
 	EXPECT_EQ(tcgetattr(p.slave, &t), 0);
@@ -307,7 +307,7 @@ TEST(echo_newline_only, "tty")
 {
 	struct pair p;
 
-	REQUIRE(open_pair(&p));
+	EXPECT(open_pair(&p));
 	set_mode(p.slave, ECHO, ECHONL, 1, 0);
 	TYPE(&p, "secret\n");
 	EXPECT_OUT(p.master, "\r\n");
@@ -318,7 +318,7 @@ TEST(stop_and_start, "tty")
 {
 	struct pair p;
 
-	REQUIRE(open_pair(&p));
+	EXPECT(open_pair(&p));
 	set_mode(p.slave, ECHO, 0, 1, 0);
 	TYPE(&p, "\023");
 	fcntl(p.slave, F_SETFL, O_RDWR | O_NONBLOCK);
@@ -334,7 +334,7 @@ TEST(nonblocking_read, "tty")
 	char c;
 	struct pair p;
 
-	REQUIRE(open_pair(&p));
+	EXPECT(open_pair(&p));
 	fcntl(p.slave, F_SETFL, O_RDWR | O_NONBLOCK);
 	EXPECT_ERRNO(read(p.slave, &c, 1), EAGAIN);
 	fcntl(p.master, F_SETFL, O_RDWR | O_NONBLOCK);
@@ -346,7 +346,7 @@ TEST(bytes_waiting, "tty")
 	struct pair p;
 	int n;
 
-	REQUIRE(open_pair(&p));
+	EXPECT(open_pair(&p));
 	TYPE(&p, "abc");
 	EXPECT_EQ(ioctl(p.slave, FIONREAD, &n), 0);
 	EXPECT_EQ(n, 0);
@@ -363,7 +363,7 @@ TEST(attributes_are_kept, "tty")
 	struct termios t, u;
 	struct pair p;
 
-	REQUIRE(open_pair(&p));
+	EXPECT(open_pair(&p));
 	EXPECT_EQ(tcgetattr(p.slave, &t), 0);
 	EXPECT(t.c_lflag == (ISIG | ICANON | ECHO | ECHOE | ECHOK | ECHOCTL | ECHOKE | IEXTEN));
 	EXPECT(t.c_iflag == (ICRNL | IXON));
@@ -381,7 +381,7 @@ TEST(seek_is_refused, "tty")
 {
 	struct pair p;
 
-	REQUIRE(open_pair(&p));
+	EXPECT(open_pair(&p));
 	EXPECT_ERRNO(lseek(p.slave, 0, SEEK_SET), ESPIPE);
 	EXPECT_ERRNO(lseek(p.master, 0, SEEK_CUR), ESPIPE);
 }
@@ -390,7 +390,7 @@ TEST(unknown_ioctl, "tty")
 {
 	struct pair p;
 
-	REQUIRE(open_pair(&p));
+	EXPECT(open_pair(&p));
 	EXPECT_ERRNO(ioctl(p.slave, 0x12345678, 0), ENOTTY);
 	EXPECT_EQ(isatty(p.slave), 1);
 	EXPECT_EQ(isatty(p.master), 1);
@@ -405,7 +405,7 @@ TEST(nothing_is_lost, "tty")
 	long sum = 0;
 	pid_t pid;
 
-	REQUIRE(open_pair(&p));
+	EXPECT(open_pair(&p));
 	EXPECT_EQ(tcgetattr(p.slave, &t), 0);
 	cfmakeraw(&t);
 	EXPECT_EQ(tcsetattr(p.slave, TCSANOW, &t), 0);
@@ -430,15 +430,13 @@ TEST(nothing_is_lost, "tty")
 		char in[777];
 		ssize_t n = read(p.slave, in, sizeof(in));
 
-		REQUIRE(n > 0);
+		EXPECT(n > 0);
 		for (ssize_t i = 0; i < n; i++, sum++)
 			if ((unsigned char)in[i] != sum % 251) {
-				CHECK_FAIL("byte %ld is %u", sum, (unsigned char)in[i]);
+				FAIL("byte %ld is %u", sum, (unsigned char)in[i]);
 				return;
 			}
 	}
 	EXPECT_EQ(waitpid(pid, NULL, 0), pid);
 	expect_silence(p.slave);
 }
-
-CHECK_MAIN
