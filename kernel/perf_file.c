@@ -203,14 +203,15 @@ static long event_ioctl(struct file *f, unsigned cmd, unsigned long arg)
 	return perf_file_ioctl(event_of(f), cmd, arg);
 }
 
-/* Asked twice: to learn the queue, and again once the caller is on it. */
+static struct perf_waitq *waitq_of(struct perf_event *event)
+{
+	return (struct perf_waitq *)perf_file_waitq(event);
+}
+
 static u32 event_poll(struct file *f, struct poll_table *pt)
 {
-	struct port_waitq *wq;
-
-	perf_file_poll(event_of(f), &wq);
-	poll_wait(f, &((struct perf_waitq *)wq)->wq, pt);
-	return perf_file_poll(event_of(f), &wq);
+	poll_wait(f, &waitq_of(event_of(f))->wq, pt);
+	return perf_file_poll(event_of(f));
 }
 
 static int event_mmap(struct file *f, struct vma *vma)
@@ -239,12 +240,10 @@ static void event_fasync(struct file *f, bool on)
 static void event_release(struct file *f)
 {
 	struct perf_file *pf = f->priv;
-	struct port_waitq *wq;
 
 	if (!pf) /* never got a descriptor */
 		return;
-	perf_file_poll(pf->event, &wq);
-	forget_file(pf, (struct perf_waitq *)wq);
+	forget_file(pf, waitq_of(pf->event));
 	perf_file_release(pf->event);
 	kfree(pf);
 }

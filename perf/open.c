@@ -311,11 +311,15 @@ static bool has_ended(struct perf_event *event)
 	return ended;
 }
 
-unsigned int perf_file_poll(struct perf_event *event, struct port_waitq **waitq)
+struct port_waitq *perf_file_waitq(struct perf_event *event)
+{
+	return &event->waitq;
+}
+
+unsigned int perf_file_poll(struct perf_event *event)
 {
 	unsigned int readable;
 
-	*waitq = &event->waitq;
 	if (has_ended(event) || !perf_map_poll(event, &readable))
 		return POLLHUP;
 	return readable;

@@ -222,30 +222,29 @@ void port_signal(struct perf_event *event, int si_code)
 static long do_poll(struct sim_task *task, const uintptr_t *arg)
 {
 	struct sim_file *file = sim_file_of(task->process, (int)arg[0]);
-	struct port_waitq *waitq = NULL;
-	unsigned int events;
 
 	if (file == NULL || file->event == NULL)
 		return -EBADF;
-	events = perf_file_poll(file->event, &waitq);
-	if (waitq != NULL)
-		*(unsigned int *)arg[1] = waitq_of(waitq)->wakeups;
-	return events;
+	return perf_file_poll(file->event);
 }
 
 unsigned int sim_poll(struct sim_task *task, int fd)
 {
-	unsigned int wakeups;
+	return (unsigned int)sim_do(task, do_poll, (uintptr_t)fd, 0, 0, 0, 0, 0);
+}
 
-	return (unsigned int)sim_do(task, do_poll, (uintptr_t)fd, (uintptr_t)&wakeups, 0, 0, 0, 0);
+static long do_count_wakeups(struct sim_task *task, const uintptr_t *arg)
+{
+	struct sim_file *file = sim_file_of(task->process, (int)arg[0]);
+
+	if (file == NULL || file->event == NULL)
+		return 0;
+	return waitq_of(perf_file_waitq(file->event))->wakeups;
 }
 
 unsigned int sim_wakeups(struct sim_task *task, int fd)
 {
-	unsigned int wakeups = 0;
-
-	sim_do(task, do_poll, (uintptr_t)fd, (uintptr_t)&wakeups, 0, 0, 0, 0);
-	return wakeups;
+	return (unsigned int)sim_do(task, do_count_wakeups, (uintptr_t)fd, 0, 0, 0, 0, 0);
 }
 
 unsigned int sim_signals(struct sim_task *task, int fd, int *si_code)

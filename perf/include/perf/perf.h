@@ -75,12 +75,15 @@ long perf_file_read(struct perf_event *event, uintptr_t buffer, size_t size);
  */
 long perf_file_ioctl(struct perf_event *event, unsigned int request, uintptr_t arg);
 
+/** The queue on which a change of what perf_file_poll() says is announced. */
+struct port_waitq *perf_file_waitq(struct perf_event *event);
+
 /**
- * poll(2): returns the POLL* bits that are true now and in @waitq the queue on
- * which a change will be announced. The caller puts itself on the queue first
- * and asks then (or asks again). Context: sleep.
+ * poll(2): returns the POLL* bits that are true now. POLLIN is said once for
+ * each time that the reader is to be woken, as on Linux, so the caller puts
+ * itself on the queue first and then asks once. Context: sleep.
  */
-unsigned int perf_file_poll(struct perf_event *event, struct port_waitq **waitq);
+unsigned int perf_file_poll(struct perf_event *event);
 
 /**
  * The last user of the file is gone; the event ends. Context: sleep. May wait
