@@ -45,21 +45,33 @@ unsigned vma_prot(const struct vma *v)
 	return prot;
 }
 
+static void count_rss(struct mm *mm, u64 pages)
+{
+	mm->rss += pages;
+	mm->hiwater_rss = MAX(mm->hiwater_rss, mm->rss);
+}
+
+void sync_exec(struct page *pg)
+{
+	if (pg->flags & PG_EXEC_SYNCED)
+		return;
+	sync_icache(page_addr(pg), PAGE_SIZE);
+	pg->flags |= PG_EXEC_SYNCED;
+}
+
 int map_page(struct mm *mm, u64 addr, struct page *pg, unsigned prot)
 {
 	int err;
 
-	if (prot & PTE_EXEC && !(pg->flags & PG_EXEC_SYNCED)) {
-		sync_icache(page_addr(pg), PAGE_SIZE);
-		pg->flags |= PG_EXEC_SYNCED;
-	}
+	if (prot & PTE_EXEC)
+		sync_exec(pg);
 	err = pgd_map(mm->pgd, addr, page_to_phys(pg), prot);
 	if (err) {
 		page_put(pg);
 		return err;
 	}
-	if (pg != zero_page() && ++mm->rss > mm->hiwater_rss)
-		mm->hiwater_rss = mm->rss;
+	if (pg != zero_page())
+		count_rss(mm, 1);
 	return 0;
 }
 
@@ -78,7 +90,10 @@ static void drop_page(paddr_t pa, u64 va, void *arg)
 
 void unmap_pages(struct mm *mm, u64 start, u64 end)
 {
-	pgd_unmap_range(mm->pgd, start, end, drop_page, mm);
+	if (mm->refs)
+		pgd_unmap_range(mm->pgd, start, end, drop_page, mm);
+	else /* mm_put(): nobody will run in it again */
+		pgd_drop_range(mm->pgd, start, end, drop_page, mm);
 }
 
 /* A write to a page that is mapped without the write bit in a private area. */
@@ -124,29 +139,42 @@ static int anonymous(struct mm *mm, struct vma *v, u64 addr, bool write)
 	return map_page(mm, addr, pg, vma_prot(v) | PTE_WRITE);
 }
 
+/* Counts the pages that were mapped, and lets go of the others. */
+static void settle_around(struct mm *mm, struct page **pages, unsigned n, u32 mapped)
+{
+	for (unsigned i = 0; i < n; i++) {
+		if (mapped & 1u << i)
+			count_rss(mm, 1);
+		else if (pages[i])
+			page_put(pages[i]);
+	}
+}
+
 /* Maps what the file has in memory around addr, where nothing is mapped yet. */
 static void map_around(struct mm *mm, struct vma *v, u64 addr)
 {
-	u64 start = MAX(ALIGN_DOWN(addr, AROUND_PAGES * PAGE_SIZE), v->start);
-	u64 end = MIN(ALIGN_DOWN(addr, AROUND_PAGES * PAGE_SIZE) + AROUND_PAGES * PAGE_SIZE,
-		      v->end);
+	u64 block = ALIGN_DOWN(addr, AROUND_PAGES * PAGE_SIZE);
+	u64 start = MAX(block, v->start), end = MIN(block + AROUND_PAGES * PAGE_SIZE, v->end);
+	u64 pgoff = v->pgoff + ((start - v->start) >> PAGE_SHIFT), seq = mm->seq;
+	unsigned n = (unsigned)((end - start) >> PAGE_SHIFT), prot = vma_prot(v);
+	struct page *pages[AROUND_PAGES];
 	struct inode *ino = v->file->inode;
-	u64 seq = mm->seq;
+	paddr_t pa[AROUND_PAGES];
+	u32 mapped = 0;
 
-	for (u64 at = start; at < end; at += PAGE_SIZE) {
-		u64 pgoff = v->pgoff + ((at - v->start) >> PAGE_SHIFT);
-		struct page *pg = NULL;
-
-		if (at == addr || pgd_lookup(mm->pgd, at, NULL))
+	for (unsigned i = 0; i < n; i++) {
+		pages[i] = NULL;
+		pa[i] = 0;
+		if (start + i * PAGE_SIZE == addr ||
+		    ino->get_page(ino, pgoff + i, false, &pages[i]) || !pages[i])
 			continue;
-		if (ino->get_page(ino, pgoff, false, &pg) || mm->seq != seq) {
-			if (pg)
-				page_put(pg);
-			return;
-		}
-		if (pg && map_page(mm, at, pg, vma_prot(v)))
-			return;
+		pa[i] = page_to_phys(pages[i]);
+		if (prot & PTE_EXEC)
+			sync_exec(pages[i]);
 	}
+	if (mm->seq == seq) /* else a wait for the file has changed the world */
+		mapped = pgd_map_new(mm->pgd, start, pa, n, prot);
+	settle_around(mm, pages, n, mapped);
 }
 
 /* The page of the file or object behind the area, with a reference. The area may be gone when it returns. */

@@ -56,6 +56,7 @@ struct mm {
 	u32 refs;
 	paddr_t pgd;
 	u64 asid_gen;		  /* arch */
+	u64 cpus;		  /* arch: those that have used the page tables */
 	struct vma *vmas;	  /* DL list, by address */
 	struct vma **areas;	  /* the same areas in an array, for binary search */
 	u32 nr_areas, cap_areas;

@@ -58,14 +58,19 @@ void mm_activate(struct mm *mm)
 
 	spin_lock(&lock);
 	if (mm) {
-		if ((mm->asid_gen & ~(u64)ASID_MASK) != generation)
-			mm->asid_gen = generation | asid_alloc();
+		if ((mm->asid_gen & ~(u64)ASID_MASK) != generation) {
+			u32 new = asid_alloc();
+
+			mm->asid_gen = generation | new;
+		}
 		asid = mm->asid_gen & ASID_MASK;
+		WRITE_ONCE(mm->cpus, mm->cpus | BIT(cpu));
 		ttbr = mm->pgd | (u64)asid << 48;
 	}
 	live[cpu] = asid;
 	spin_unlock(&lock);
 	if (read_sysreg(ttbr0_el1) != ttbr) {
+		dsb(ish); /* mm->cpus, before this CPU walks the table (pagetable.c) */
 		write_sysreg(ttbr0_el1, ttbr);
 		isb();
 	}

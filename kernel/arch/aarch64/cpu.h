@@ -177,9 +177,16 @@ int copy_from_user_nofault(void *dst, const void *usrc, size_t n) __must_check;
 paddr_t pgd_alloc(void);			/* 0 on no memory */
 void pgd_free(paddr_t pgd);			/* frees the tables, not the pages mapped */
 int pgd_map(paddr_t pgd, u64 va, paddr_t pa, unsigned prot); /* one page, replaces; -ENOMEM */
+/*
+ * Maps the n pages pa[] (0: leave out) from va on, where nothing is mapped yet. All lie in one 64 KiB block.
+ * Returns a bit for each page that it mapped; none if there is no memory for a table.
+ */
+u32 pgd_map_new(paddr_t pgd, u64 va, const paddr_t *pa, unsigned n, unsigned prot);
 paddr_t pgd_lookup(paddr_t pgd, u64 va, unsigned *prot);     /* 0 when nothing is mapped */
 /* Calls fn for each present page in [start,end) and unmaps it; flushes the TLB at the end. fn may be NULL. */
 void pgd_unmap_range(paddr_t pgd, u64 start, u64 end, void (*fn)(paddr_t pa, u64 va, void *arg), void *arg);
+/* The same for an address space in which nothing will ever run again: no TLB is flushed. */
+void pgd_drop_range(paddr_t pgd, u64 start, u64 end, void (*fn)(paddr_t pa, u64 va, void *arg), void *arg);
 /*
  * Calls fn for each entry of [start,end), in address order; the protection that it returns replaces the entry's.
  * The TLB is flushed at the end if anything changed. fn may call pgd_map() on another table.

@@ -3,27 +3,49 @@
  * Page tables of user space. Every page is mapped by one 4 KiB entry that is
  * not global. An entry with PTE_NONE keeps its page without any access.
  *
- * TLB entries go by address for all address spaces (VAAE1IS), so that these
- * functions need not know whose table they work on. A page that is unmapped is
- * handed back only after its translation is gone from every CPU.
+ * TLB entries go by address for all address spaces (VAAE1), so that these
+ * functions need not know whose table they work on: on all CPUs, or on this one
+ * if the table is the current task's and was never used on another (mm->cpus,
+ * which mm_activate() sets before it uses the table; here it is read after the
+ * table was changed). A page that is unmapped is handed back only after its
+ * translation is gone from every CPU.
  *
  * All: big lock held.
  */
 #include "arch/aarch64/cpu.h"
 #include "arch/aarch64/pte.h"
 #include "arch/aarch64/sysreg.h"
+#include "mm/vm.h"
+#include "proc/task.h"
 
 /* From this many pages on, one flush of everything is cheaper. */
 #define FLUSH_ALL_PAGES 1024
 
-static void tlbi_page(u64 va)
+/* After the change to the table: may only this CPU have seen what was there? */
+static bool only_here(paddr_t pgd)
 {
-	__asm__ volatile("tlbi vaae1is, %0" ::"r"((va >> 12) & 0xfffffffffffULL) : "memory");
+	const struct mm *mm = current->mm;
+
+	dsb(ishst);
+	return mm && mm->pgd == pgd && READ_ONCE(mm->cpus) == BIT(cpu_id());
 }
 
-static void tlbi_all(void)
+static inline void tlbi_page(u64 va, bool local)
 {
-	__asm__ volatile("tlbi vmalle1is" ::: "memory");
+	u64 operand = (va >> 12) & 0xfffffffffffULL;
+
+	if (local)
+		__asm__ volatile("tlbi vaae1, %0" ::"r"(operand) : "memory");
+	else
+		__asm__ volatile("tlbi vaae1is, %0" ::"r"(operand) : "memory");
+}
+
+static void tlbi_all(bool local)
+{
+	if (local)
+		__asm__ volatile("tlbi vmalle1" ::: "memory");
+	else
+		__asm__ volatile("tlbi vmalle1is" ::: "memory");
 }
 
 static u64 pte_of(paddr_t pa, unsigned prot)
@@ -113,13 +135,27 @@ int pgd_map(paddr_t pgd, u64 va, paddr_t pa, unsigned prot)
 			WRITE_ONCE(*pte, 0);
 		else
 			WRITE_ONCE(*pte, pte_of(pa, prot));
-		dsb(ishst);
-		tlbi_page(va);
+		tlbi_page(va, only_here(pgd));
 		dsb(ish);
 	}
 	WRITE_ONCE(*pte, pte_of(pa, prot));
 	dsb(ishst);
 	return 0;
+}
+
+u32 pgd_map_new(paddr_t pgd, u64 va, const paddr_t *pa, unsigned n, unsigned prot)
+{
+	u64 *pte = pte_find(pgd, va, true), attr = pte_of(0, prot);
+	u32 mapped = 0;
+
+	for (unsigned i = 0; pte && i < n; i++) {
+		if (!pa[i] || pte[i])
+			continue;
+		WRITE_ONCE(pte[i], attr | pa[i]);
+		mapped |= 1u << i;
+	}
+	dsb(ishst);
+	return mapped;
 }
 
 paddr_t pgd_lookup(paddr_t pgd, u64 va, unsigned *prot)
@@ -191,6 +227,7 @@ static struct walk walk_begin(paddr_t pgd, u64 start, u64 end)
 
 /* Entries that were taken out and whose pages wait for the TLB flush. */
 struct unmap_batch {
+	paddr_t pgd; /* 0: nobody can have its translations */
 	unsigned n;
 	struct {
 		paddr_t pa;
@@ -200,43 +237,61 @@ struct unmap_batch {
 
 static void batch_finish(struct unmap_batch *b, void (*fn)(paddr_t, u64, void *), void *arg)
 {
-	if (!b->n)
-		return;
-	dsb(ishst);
-	for (unsigned i = 0; i < b->n; i++)
-		tlbi_page(b->page[i].va);
-	dsb(ish);
+	if (b->n && b->pgd) {
+		bool local = only_here(b->pgd);
+
+		for (unsigned i = 0; i < b->n; i++)
+			tlbi_page(b->page[i].va, local);
+		dsb(ish);
+	}
 	for (unsigned i = 0; fn && i < b->n; i++)
 		fn(b->page[i].pa, b->page[i].va, arg);
 	b->n = 0;
 }
 
-void pgd_unmap_range(paddr_t pgd, u64 start, u64 end, void (*fn)(paddr_t, u64, void *), void *arg)
+static void unmap_range(struct walk w, struct unmap_batch *b, void (*fn)(paddr_t, u64, void *),
+			void *arg)
 {
-	struct walk w = walk_begin(pgd, start, end);
-	struct unmap_batch b;
 	u64 *pte;
 
-	b.n = 0;
 	while ((pte = walk_next(&w))) {
-		b.page[b.n].pa = *pte & PTE_ADDR;
-		b.page[b.n].va = w.va;
+		b->page[b->n].pa = *pte & PTE_ADDR;
+		b->page[b->n].va = w.va;
 		WRITE_ONCE(*pte, 0);
-		if (++b.n == ARRAY_SIZE(b.page))
-			batch_finish(&b, fn, arg);
+		if (++b->n == ARRAY_SIZE(b->page))
+			batch_finish(b, fn, arg);
 		walk_past(&w);
 	}
-	batch_finish(&b, fn, arg);
+	batch_finish(b, fn, arg);
 }
 
-static void flush_range(u64 first, u64 last, u64 changed)
+void pgd_unmap_range(paddr_t pgd, u64 start, u64 end, void (*fn)(paddr_t, u64, void *), void *arg)
 {
-	dsb(ishst);
-	if (changed >= FLUSH_ALL_PAGES || (last - first) / PAGE_SIZE >= FLUSH_ALL_PAGES)
-		tlbi_all();
+	struct unmap_batch b;
+
+	b.pgd = pgd;
+	b.n = 0;
+	unmap_range(walk_begin(pgd, start, end), &b, fn, arg);
+}
+
+void pgd_drop_range(paddr_t pgd, u64 start, u64 end, void (*fn)(paddr_t, u64, void *), void *arg)
+{
+	struct unmap_batch b;
+
+	b.pgd = 0;
+	b.n = 0;
+	unmap_range(walk_begin(pgd, start, end), &b, fn, arg);
+}
+
+static void flush_range(paddr_t pgd, u64 first, u64 last)
+{
+	bool local = only_here(pgd);
+
+	if ((last - first) / PAGE_SIZE >= FLUSH_ALL_PAGES)
+		tlbi_all(local);
 	else
 		for (u64 va = first; va <= last; va += PAGE_SIZE)
-			tlbi_page(va);
+			tlbi_page(va, local);
 	dsb(ish);
 }
 
@@ -244,7 +299,8 @@ void pgd_walk_range(paddr_t pgd, u64 start, u64 end,
 		    unsigned (*fn)(paddr_t, u64, unsigned, void *), void *arg)
 {
 	struct walk w = walk_begin(pgd, start, end);
-	u64 first = 0, last = 0, changed = 0;
+	u64 first = 0, last = 0;
+	bool changed = false;
 	u64 *pte;
 
 	while ((pte = walk_next(&w))) {
@@ -253,14 +309,15 @@ void pgd_walk_range(paddr_t pgd, u64 start, u64 end,
 
 		if (prot != old) {
 			WRITE_ONCE(*pte, pte_of(*pte & PTE_ADDR, prot));
-			if (!changed++)
+			if (!changed)
 				first = w.va;
+			changed = true;
 			last = w.va;
 		}
 		walk_past(&w);
 	}
 	if (changed)
-		flush_range(first, last, changed);
+		flush_range(pgd, first, last);
 }
 
 void sync_icache(void *kaddr, size_t n)
