@@ -8,11 +8,16 @@
  * the other half is time enough to get there. A counter that is read before
  * the interrupt came is folded right all the same, because the difference is
  * taken modulo its width.
+ *
+ * On a PMU that notices wraps late (armv8_pmuv3_quirk.h) an event that samples
+ * instructions has a partner: a second counter, hw->idx_extra, of the same event
+ * that wraps one count later and interrupts nobody.
  */
 #include <linux/errno.h>
 
 #include "armv8_pmuv3.h"
 #include "armv8_pmuv3_events.h"
+#include "armv8_pmuv3_quirk.h"
 #include "armv8_pmuv3_regs.h"
 
 enum { MAX_COUNTERS = 32 };
@@ -33,15 +38,28 @@ static unsigned int nr_event_counters;
 static uint64_t event_counter_mask; /* a one for each bit of an event counter */
 static uint64_t pmcr_idle;	    /* PMCR_EL0 without E */
 static uint64_t common_events;	    /* PMCEID: numbers 0 to 63 */
+static bool overflow_is_late;	    /* of counters of INST_RETIRED */
 
 static struct pmu_cpu *this_cpu(void)
 {
 	return &cpus[port_cpu()];
 }
 
+/* The bits of an event's own counter, and of that and its partner if it has one. */
 static uint32_t bit_of(const struct perf_hw_event *hw)
 {
 	return UINT32_C(1) << (unsigned int)hw->idx;
+}
+
+static uint32_t bits_of(const struct perf_hw_event *hw)
+{
+	return bit_of(hw) | (hw->idx_extra < 0 ? 0 : UINT32_C(1) << (unsigned int)hw->idx_extra);
+}
+
+static bool wants_partner(const struct perf_hw_event *hw)
+{
+	return overflow_is_late && hw->sample_period > 0 &&
+	       (hw->config & PMEVTYPER_EVENT) == ARMV8_EVENT_INST_RETIRED;
 }
 
 /* ------------------------------------------------------------ one counter */
@@ -56,9 +74,9 @@ static uint64_t mask_of(const struct perf_hw_event *hw)
 	return is_cycle_counter(hw) ? UINT64_MAX : event_counter_mask;
 }
 
-static void select_counter(const struct perf_hw_event *hw)
+static void select_counter(int idx)
 {
-	pmu_write_pmselr((uint64_t)hw->idx);
+	pmu_write_pmselr((uint64_t)idx);
 	pmu_isb();
 }
 
@@ -66,18 +84,20 @@ static uint64_t counter_read(const struct perf_hw_event *hw)
 {
 	if (is_cycle_counter(hw))
 		return pmu_read_pmccntr();
-	select_counter(hw);
+	select_counter(hw->idx);
 	return pmu_read_pmxevcntr();
 }
 
-static void counter_write(const struct perf_hw_event *hw, uint64_t value)
+static void event_counter_write(int idx, uint64_t value)
 {
-	if (is_cycle_counter(hw)) {
-		pmu_write_pmccntr(value);
-		return;
-	}
-	select_counter(hw);
-	pmu_write_pmxevcntr(value);
+	select_counter(idx);
+	pmu_write_pmxevcntr(value & event_counter_mask);
+}
+
+static void event_counter_program(int idx, uint64_t config)
+{
+	select_counter(idx);
+	pmu_write_pmxevtyper(config);
 }
 
 /* What it counts, and in which modes. */
@@ -87,8 +107,9 @@ static void counter_program(const struct perf_hw_event *hw)
 		pmu_write_pmccfiltr(hw->config & ~(uint64_t)PMEVTYPER_EVENT);
 		return;
 	}
-	select_counter(hw);
-	pmu_write_pmxevtyper(hw->config);
+	event_counter_program(hw->idx, hw->config);
+	if (hw->idx_extra >= 0)
+		event_counter_program(hw->idx_extra, hw->config);
 }
 
 /* Load a stopped counter with as much as it may count. Whether a period ended. */
@@ -98,7 +119,12 @@ static bool counter_load(struct perf_hw_event *hw)
 	bool period_over = perf_hw_next_period(hw, mask_of(hw), &left);
 
 	hw->prev = (UINT64_C(0) - left) & mask_of(hw);
-	counter_write(hw, hw->prev);
+	if (is_cycle_counter(hw))
+		pmu_write_pmccntr(hw->prev);
+	else
+		event_counter_write(hw->idx, hw->prev);
+	if (hw->idx_extra >= 0)
+		event_counter_write(hw->idx_extra, hw->prev - 1);
 	return period_over;
 }
 
@@ -125,17 +151,30 @@ static int armv8_event_init(struct perf_hw_event *hw)
 	return 0;
 }
 
-/* The counter for an event, given those in use; or -1. Only cycles suit the cycle counter. */
-static int find_counter(uint32_t used, uint64_t config)
+/* The first event counter that is not in use, or -1. */
+static int find_event_counter(uint32_t used)
 {
-	uint32_t cycle_bit = UINT32_C(1) << CYCLE_COUNTER;
-
-	if ((config & PMEVTYPER_EVENT) == ARMV8_EVENT_CPU_CYCLES && (used & cycle_bit) == 0)
-		return (int)CYCLE_COUNTER;
 	for (unsigned int n = 0; n < nr_event_counters; n++)
 		if ((used >> n & 1) == 0)
 			return (int)n;
 	return -1;
+}
+
+/* Find what an event needs, given the counters in use. Only cycles suit the cycle counter. */
+static bool find_counters(uint32_t used, const struct perf_hw_event *hw, int *idx, int *idx_extra)
+{
+	uint32_t cycle_bit = UINT32_C(1) << CYCLE_COUNTER;
+
+	*idx_extra = -1;
+	if ((hw->config & PMEVTYPER_EVENT) == ARMV8_EVENT_CPU_CYCLES && (used & cycle_bit) == 0) {
+		*idx = (int)CYCLE_COUNTER;
+		return true;
+	}
+	*idx = find_event_counter(used);
+	if (*idx < 0 || !wants_partner(hw))
+		return *idx >= 0;
+	*idx_extra = find_event_counter(used | UINT32_C(1) << (unsigned int)*idx);
+	return *idx_extra >= 0;
 }
 
 static int armv8_group_fits(struct perf_pmu *pmu, struct perf_hw_event *const *events,
@@ -145,11 +184,13 @@ static int armv8_group_fits(struct perf_pmu *pmu, struct perf_hw_event *const *e
 
 	(void)pmu;
 	for (unsigned int i = 0; i < n; i++) {
-		int idx = find_counter(used, events[i]->config);
+		int idx, idx_extra;
 
-		if (idx < 0)
+		if (!find_counters(used, events[i], &idx, &idx_extra))
 			return -EINVAL;
 		used |= UINT32_C(1) << (unsigned int)idx;
+		if (idx_extra >= 0)
+			used |= UINT32_C(1) << (unsigned int)idx_extra;
 	}
 	return 0;
 }
@@ -162,17 +203,16 @@ static void armv8_read(struct perf_hw_event *hw)
 static void armv8_start(struct perf_hw_event *hw)
 {
 	struct pmu_cpu *cpu = this_cpu();
-	uint32_t bit = bit_of(hw);
 	bool period_over;
 
-	if (cpu->running & bit)
+	if (cpu->running & bit_of(hw))
 		return;
-	cpu->running |= bit;
+	cpu->running |= bit_of(hw);
 	period_over = counter_load(hw);
 	if ((armv8_pmu.caps & PERF_PMU_NO_INTERRUPT) == 0)
-		pmu_write_pmintenset(bit);
+		pmu_write_pmintenset(bit_of(hw));
 	pmu_isb();
-	pmu_write_pmcntenset(bit);
+	pmu_write_pmcntenset(bits_of(hw));
 	if (period_over)
 		perf_overflow(hw, port_regs_here(), 0);
 }
@@ -180,15 +220,14 @@ static void armv8_start(struct perf_hw_event *hw)
 static void armv8_stop(struct perf_hw_event *hw, unsigned int flags)
 {
 	struct pmu_cpu *cpu = this_cpu();
-	uint32_t bit = bit_of(hw);
 
-	if ((cpu->running & bit) == 0)
+	if ((cpu->running & bit_of(hw)) == 0)
 		return;
-	pmu_write_pmcntenclr(bit);
-	pmu_write_pmintenclr(bit);
+	pmu_write_pmcntenclr(bits_of(hw));
+	pmu_write_pmintenclr(bit_of(hw));
 	pmu_isb();
-	pmu_write_pmovsclr(bit);
-	cpu->running &= ~bit;
+	pmu_write_pmovsclr(bits_of(hw));
+	cpu->running &= ~bit_of(hw);
 	if (flags & PERF_PMU_UPDATE)
 		armv8_read(hw);
 }
@@ -197,10 +236,9 @@ static int armv8_add(struct perf_hw_event *hw, unsigned int flags)
 {
 	struct pmu_cpu *cpu = this_cpu();
 
-	hw->idx = find_counter(cpu->used, hw->config);
-	if (hw->idx < 0)
+	if (!find_counters(cpu->used, hw, &hw->idx, &hw->idx_extra))
 		return -EAGAIN;
-	cpu->used |= bit_of(hw);
+	cpu->used |= bits_of(hw);
 	cpu->events[hw->idx] = hw;
 	counter_program(hw);
 	hw->prev = counter_read(hw);
@@ -215,7 +253,7 @@ static void armv8_del(struct perf_hw_event *hw)
 
 	armv8_stop(hw, PERF_PMU_UPDATE);
 	cpu->events[hw->idx] = NULL;
-	cpu->used &= ~bit_of(hw);
+	cpu->used &= ~bits_of(hw);
 }
 
 static void armv8_pause(struct perf_pmu *pmu)
@@ -293,6 +331,8 @@ static const struct perf_pmu_text armv8_formats[] = {
 
 static void probe(void)
 {
+	uintptr_t irq;
+
 	/* The upper halves of PMCEID are about events from 0x4000 on. */
 	common_events = (pmu_read_pmceid0() & UINT32_MAX) | pmu_read_pmceid1() << 32;
 	nr_event_counters = PMCR_N(pmu_read_pmcr());
@@ -302,6 +342,11 @@ static void probe(void)
 		event_counter_mask = UINT64_MAX;
 		pmcr_idle |= PMCR_LP;
 	}
+	if (nr_event_counters == 0 || (common_events >> ARMV8_EVENT_INST_RETIRED & 1) == 0)
+		return;
+	irq = port_irq_save();
+	overflow_is_late = armv8_pmuv3_overflow_is_late();
+	port_irq_restore(irq);
 }
 
 int armv8_pmuv3_register(const char *name, const struct perf_cpu_set *cpu_set, bool interrupt)

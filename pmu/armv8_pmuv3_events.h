@@ -5,7 +5,10 @@
 
 #include <perf/pmu.h>
 
-enum { ARMV8_EVENT_CPU_CYCLES = 0x11 };
+enum {
+	ARMV8_EVENT_INST_RETIRED = 0x08,
+	ARMV8_EVENT_CPU_CYCLES = 0x11,
+};
 
 /**
  * Number of the event that an attr means on a PMU with this attr.type, whose
