@@ -318,10 +318,8 @@ static unsigned protect_page(paddr_t pa, u64 va, unsigned prot, void *arg)
 		if (prot & PTE_WRITE || (pg && page_is_exclusive(pg)))
 			new |= PTE_WRITE;
 	}
-	if (new & PTE_EXEC && !(prot & PTE_EXEC) && pg && !(pg->flags & PG_EXEC_SYNCED)) {
-		sync_icache(page_addr(pg), PAGE_SIZE);
-		pg->flags |= PG_EXEC_SYNCED;
-	}
+	if (new & PTE_EXEC && !(prot & PTE_EXEC) && pg)
+		sync_exec(pg);
 	return new;
 }
 

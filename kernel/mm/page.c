@@ -39,29 +39,19 @@ static struct page *hot;		      /* stack through next */
 static u32 nr_hot;
 static u64 nr_total, nr_free; /* nr_free includes the hot ones */
 
-static struct bank *bank_of(paddr_t pa)
+struct page *phys_to_page(paddr_t pa)
 {
-	for (unsigned i = 0; i < nr_banks; i++)
-		if (pa >= banks[i].start && pa < banks[i].end)
-			return &banks[i];
+	for (struct bank *b = banks; b < banks + nr_banks; b++)
+		if (pa >= b->start && pa < b->end)
+			return b->pages + ((pa - b->start) >> PAGE_SHIFT);
 	return NULL;
 }
 
-struct page *phys_to_page(paddr_t pa)
+static inline struct bank *bank_of_page(const struct page *pg)
 {
-	struct bank *b = bank_of(pa);
-
-	return b ? b->pages + ((pa - b->start) >> PAGE_SHIFT) : NULL;
-}
-
-static struct bank *bank_of_page(const struct page *pg)
-{
-	for (unsigned i = 0; i < nr_banks; i++) {
-		u64 n = (banks[i].end - banks[i].start) >> PAGE_SHIFT;
-
-		if (pg >= banks[i].pages && pg < banks[i].pages + n)
-			return &banks[i];
-	}
+	for (struct bank *b = banks; b < banks + nr_banks; b++)
+		if (pg >= b->pages && pg < b->pages + ((b->end - b->start) >> PAGE_SHIFT))
+			return b;
 	panic("not a page: %p", (const void *)pg);
 }
 

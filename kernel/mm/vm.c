@@ -295,9 +295,11 @@ void mm_put(struct mm *mm)
 	if (--mm->refs)
 		return;
 	list = vma_detach(mm, 0, mm->nr_areas);
-	unmap_pages(mm, 0, TASK_SIZE);
-	DL_FOREACH_SAFE(list, v, tmp)
+	DL_FOREACH_SAFE(list, v, tmp) {
+		unmap_pages(mm, v->start, v->end);
 		vma_free(v);
+	}
+	ASSERT(mm->rss == 0);
 	pgd_free(mm->pgd);
 	if (mm->exe)
 		file_put(mm->exe);

@@ -43,6 +43,8 @@ void vma_unlock(struct mm *mm, struct vma *vma);
 void unmap_pages(struct mm *mm, u64 start, u64 end);
 /* Maps a page, whose reference passes to the table. Counts rss. 0 or -ENOMEM (then the reference is gone too). */
 int map_page(struct mm *mm, u64 addr, struct page *pg, unsigned prot);
+/* The instruction cache is told about a page's contents, once. */
+void sync_exec(struct page *pg);
 /* The protection of the pages of an area: without PTE_WRITE unless it is a shared writable one. */
 unsigned vma_prot(const struct vma *vma);
 /* Nobody else has a reference on this page of a private area: it may be written in place. */
