@@ -113,7 +113,7 @@ static void leave_queue(void)
 			smp_send_reschedule(cpu);
 }
 
-static void take_slowly(void)
+static __attribute__((noinline)) void take_slowly(void)
 {
 	wait_to_be_first(__atomic_fetch_add(&big.next, 1, __ATOMIC_RELAXED));
 	wait_as_first();

@@ -198,13 +198,6 @@ bool signal_pending(const struct task *t)
 	return READ_ONCE(t->sig_pending);
 }
 
-bool signals_need_work(void)
-{
-	const struct task *t = current;
-
-	return t->sig_pending || t->restore_blocked || t->todo;
-}
-
 bool fatal_signal_pending(const struct task *t)
 {
 	const struct process *p = t->proc;

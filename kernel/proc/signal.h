@@ -54,7 +54,6 @@ void force_signal(struct task *t, int sig, int code, u64 addr);
 bool signal_pending(const struct task *t);
 /* Return-to-user path: delivers (sets up frames, stops, or exits). Handles syscall restart. */
 void do_signals(struct pt_regs *regs);
-bool signals_need_work(void); /* cheap test for the return path: current task */
 
 /* Recomputes current->sig_pending; after each change of the mask or the queues. */
 void signal_recalc(void);

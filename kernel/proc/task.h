@@ -179,6 +179,14 @@ pid_t do_clone(const struct clone_params *p); /* tid or -errno; current is the p
 /* PID 1: a process from nothing; its main loads /init. Kernel threads: see kthread_create. */
 struct task *kthread_create(void (*fn)(void *), void *arg, const char *name);
 void start_init(void); /* creates PID 1, which execs /init; panics when it cannot */
+/* Has do_signals() something to do? For the way back to user mode, current task. */
+static inline bool signals_need_work(void)
+{
+	const struct task *t = current;
+
+	return t->sig_pending || t->restore_blocked || t->todo;
+}
+
 /* The id of its thread group, as getpid(2) shows it. */
 static inline pid_t task_pid(const struct task *t)
 {

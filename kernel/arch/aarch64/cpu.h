@@ -127,7 +127,16 @@ u64 arch_revidr(unsigned cpu);
 void arch_cpufeature_init(void); /* on each CPU: panics if it lacks what the kernel is built for */
 
 /* timer.c: CNTVCT-based monotonic nanoseconds since boot, the same on all CPUs. Any context. */
-u64 clock_ns(void);
+extern u32 clock_ns_per_count; /* 0: not a whole number */
+u64 clock_counts_to_ns(u64 counts);
+static inline u64 clock_ns(void)
+{
+	u64 counts;
+	/* not earlier than what came before */
+	__asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(counts)::"memory");
+	return likely(clock_ns_per_count) ? counts * clock_ns_per_count
+					  : clock_counts_to_ns(counts);
+}
 /* Arms this CPU's virtual timer for the given clock_ns() value (0 = off). Interrupts off. */
 void arch_timer_set(u64 deadline_ns);
 /* rtc.c (PL031): seconds since 1970 at boot; wall clock = that + clock_ns(). */

@@ -18,14 +18,12 @@
 #define KCTL_EVNTI(bit) ((u64)(bit) << 4)
 
 static u64 freq;
-static u32 ns_per_count; /* if that is a whole number, else 0 */
+u32 clock_ns_per_count;
 
 /* Exact, without overflow, for any frequency up to 18 GHz. */
-static u64 counts_to_ns(u64 n)
+u64 clock_counts_to_ns(u64 counts)
 {
-	if (likely(ns_per_count))
-		return n * ns_per_count;
-	return n / freq * NSEC_PER_SEC + n % freq * NSEC_PER_SEC / freq;
+	return counts / freq * NSEC_PER_SEC + counts % freq * NSEC_PER_SEC / freq;
 }
 
 /* Rounded up, so that the clock has passed `ns` when the counter gets there. */
@@ -36,12 +34,6 @@ static u64 ns_to_counts(u64 ns)
 	if (ns / NSEC_PER_SEC >= ~0ULL / freq - 1)
 		return ~0ULL;
 	return ns / NSEC_PER_SEC * freq + (rest + NSEC_PER_SEC - 1) / NSEC_PER_SEC;
-}
-
-u64 clock_ns(void)
-{
-	isb(); /* not earlier than what came before */
-	return counts_to_ns(read_sysreg(cntvct_el0));
 }
 
 void arch_timer_set(u64 deadline_ns)
@@ -78,7 +70,7 @@ void arch_clock_init(void)
 	freq = read_sysreg(cntfrq_el0);
 	if (!freq)
 		panic("the firmware left CNTFRQ_EL0 at zero");
-	ns_per_count = NSEC_PER_SEC % freq ? 0 : (u32)(NSEC_PER_SEC / freq);
+	clock_ns_per_count = NSEC_PER_SEC % freq ? 0 : (u32)(NSEC_PER_SEC / freq);
 }
 
 void arch_timer_init(void)
