@@ -56,10 +56,15 @@ static void add_board(struct words *words, const struct options *options)
 	}
 }
 
-static void add_channels(struct words *words, const int *fds)
+/*
+ * QEMU drops what a virtconsole writes faster than it is read here; a virtserialport makes the
+ * guest wait. Tally takes a port with the name "tty" for its terminal, Linux only a virtconsole.
+ */
+static void add_channels(struct words *words, const struct options *options, const int *fds)
 {
-	static const char *const devices[CHANNELS] = {
-		[CHANNEL_TTY] = "virtconsole,nr=0,chardev=c0",
+	const char *const devices[CHANNELS] = {
+		[CHANNEL_TTY] = options->linux_kernel ? "virtconsole,nr=0,chardev=c0"
+						      : "virtserialport,nr=5,chardev=c0,name=tty",
 		[CHANNEL_IN] = "virtserialport,nr=1,chardev=c1,name=stdin",
 		[CHANNEL_OUT] = "virtserialport,nr=2,chardev=c2,name=stdout",
 		[CHANNEL_ERR] = "virtserialport,nr=3,chardev=c3,name=stderr",
@@ -179,7 +184,7 @@ void machine_start(struct machine *machine, const struct options *options,
 		 textf("file,id=console,path=/proc/self/fd/%d", machine->console));
 	add_pair(&words, "-serial", "chardev:console");
 	add_board(&words, options);
-	add_channels(&words, theirs);
+	add_channels(&words, options, theirs);
 	add_guest(&words, options, images, run, files);
 	if (say_verbose)
 		tell(&words);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * virtio console, multiport (virtio 1.1, 5.3): the channels to the host.
- * A console port is the terminal /dev/hvc0; any other port N is the byte
- * stream /dev/vport0pN.
+ * A console port, or a port with the name "tty", is the terminal /dev/hvc0; any
+ * other port N is the byte stream /dev/vport0pN. (QEMU's console ports drop
+ * what the host cannot take at once; a port that is only named so does not.)
  *
  * Output: at most one buffer per port is on its way. The device nearly always
  * takes it inside the notification, so that a write neither sleeps nor sees an
@@ -149,7 +150,7 @@ static ssize_t vport_write(struct file *f, const void *ubuf, size_t n, loff_t *p
 	return done ? (ssize_t)done : r;
 }
 
-void virtio_console_drain(u64 deadline)
+void virtio_console_drain(void)
 {
 	for (unsigned i = 0; i < con.nr_ports; i++) {
 		struct vport *p = con.port[i];
@@ -157,7 +158,7 @@ void virtio_console_drain(u64 deadline)
 		if (!p || !p->added)
 			continue;
 		virtq_interrupt(&p->tx, true);
-		(void)wait_event_until(&p->write_wait, tx_idle(p), deadline, false);
+		wait_event(&p->write_wait, tx_idle(p));
 		tx_reap(p);
 	}
 }
@@ -421,18 +422,20 @@ static void port_make_stream(struct vport *p)
 
 static void port_make_console(struct vport *p)
 {
+	static unsigned consoles;
 	char name[16];
 
 	if (p->is_console)
 		return;
-	snprintf(name, sizeof(name), "hvc%u", p->id);
-	if (tty_setup(&p->tty, &hvc_driver, p, MKDEV(HVC_MAJOR, p->id)) ||
+	snprintf(name, sizeof(name), "hvc%u", consoles);
+	if (tty_setup(&p->tty, &hvc_driver, p, MKDEV(HVC_MAJOR, consoles)) ||
 	    devfs_add(name, 0600, p->tty.rdev, &tty_file_ops, &p->tty)) {
 		printk("virtio console: no memory for /dev/%s\n", name);
 		return;
 	}
 	strscpy(p->tty.name, name, sizeof(p->tty.name));
 	p->is_console = true;
+	consoles++;
 	send_control(p->id, VIRTIO_CONSOLE_PORT_OPEN, 1);
 }
 
@@ -441,8 +444,11 @@ static void port_named(struct vport *p, const u8 *name, u32 len)
 	char dir[48];
 
 	len = MIN(len, NAME_MAX_LEN - 2);
+	len = (u32)strnlen((const char *)name, len);
 	memcpy(p->name, name, len);
-	p->name[strnlen(p->name, len)] = '\n';
+	p->name[len] = '\n';
+	if (len == 3 && !memcmp(name, "tty", 3))
+		port_make_console(p);
 	snprintf(dir, sizeof(dir), "class/virtio-ports/vport0p%u/name", p->id);
 	if (sysfs_add_blob(dir, p->name, strlen(p->name)))
 		printk("virtio console: no memory for /sys/%s\n", dir);

@@ -7,8 +7,8 @@
 
 /*
  * Before the power goes: waits until the host has taken what was written to
- * the ports, or until the clock_ns() deadline. Process context.
+ * the ports. Process context.
  */
-void virtio_console_drain(u64 deadline);
+void virtio_console_drain(void);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The system as a whole: its names, its memory, random bytes, switching it off. */
 #include "dev/dev.h"
+#include "dev/virtio_console.h"
 #include "mm/page.h"
 #include "proc/internal.h"
 #include "sys/syscall.h"
@@ -112,6 +113,7 @@ long sys_reboot(const u64 a[6])
 	case LINUX_REBOOT_CMD_RESTART2:
 	case LINUX_REBOOT_CMD_HALT:
 	case LINUX_REBOOT_CMD_POWER_OFF:
+		virtio_console_drain();
 		leak_report();
 		machine_power_off();
 	default:
