@@ -56,6 +56,14 @@ static void inheriting(void)
 	open_with(true, false);
 }
 
+static void inheriting_with_child(void)
+{
+	inheriting();
+	child = sim_fork(target);
+	sim_switch(3, child);
+	sim_run(3, 100);
+}
+
 static void disabled(void)
 {
 	make_tasks();
@@ -269,6 +277,18 @@ static void forks_and_child_exits(void *arg)
 	sim_exit(child);
 }
 
+static void child_forks(void *arg)
+{
+	(void)arg;
+	sim_assert(sim_fork(child) != NULL);
+}
+
+static void child_exits(void *arg)
+{
+	(void)arg;
+	sim_exit(child);
+}
+
 /* -------------------------------------------------------------- the checks */
 
 /* The event has counted all that its task and its child did, and goes on doing so. */
@@ -320,6 +340,8 @@ static void counts_from_now_on(void)
 		assert_true(sim_dead(target));
 		return;
 	}
+	if (sim_dead(target) && child == NULL)
+		assert_int_equal(perf_task_events(), 0);
 	before = sim_value(monitor, fd);
 	assert_true(before <= instructions(target) + (child != NULL ? instructions(child) : 0));
 	if (sim_cpu_of(target) >= 0) {
@@ -359,6 +381,7 @@ static void all_are_disabled(void)
 		sim_switch(3, child);
 		sim_run(3, 7);
 	}
+	sim_run_all(7);
 	assert_count(sim_value(monitor, fd), before);
 }
 
@@ -450,6 +473,11 @@ static const struct titled_story stories[] = {
 	STORY(inheriting, reads, forks_and_child_exits, NULL, all_is_counted, 2),
 	STORY(inheriting, closes, forks_and_both_run, NULL, nothing_is_left, 2),
 	STORY(inheriting, closes, forks_and_child_exits, NULL, nothing_is_left, 2),
+	STORY(inheriting_with_child, closes, child_forks, NULL, nothing_is_left, 3),
+	STORY(inheriting_with_child, closes, child_forks, exits, nothing_is_left, 2),
+	STORY(inheriting_with_child, closes, child_exits, forks, nothing_is_left, 2),
+	STORY(inheriting_with_child, reads, child_exits, exits, all_is_counted, 2),
+	STORY(inheriting_with_child, disables, child_forks, NULL, all_are_disabled, 2),
 	STORY(three_counting, reads, goes_and_comes, helper_closes_sibling, group_is_whole, 2),
 	STORY(three_counting, closes, goes_and_comes, helper_closes_sibling, leader_is_gone, 2),
 	STORY(counting, closes, goes_and_comes, helper_joins_group, joined_or_not, 2),
