@@ -3,6 +3,9 @@
  * The device tree, read in place with libfdt. Understands as much of the
  * binding as QEMU's virt uses: address cells and size cells of the parent,
  * interrupts of the GICv3 (three cells), no translation by `ranges`.
+ *
+ * Boot only, because libfdt is compiled for user mode and may use FP/SIMD
+ * registers; what is asked for later is found at boot.
  */
 #include "arch/aarch64/sysreg.h"
 #include "dev/dev.h"
@@ -10,13 +13,8 @@
 #include <libfdt.h>
 
 static const void *fdt;
-
-void fdt_init(paddr_t dtb)
-{
-	fdt = phys_to_virt(dtb);
-	if (!dtb || fdt_check_header(fdt))
-		panic("no device tree: the kernel has to be started as an Image by QEMU -kernel");
-}
+static const char *bootargs = "";
+static unsigned nr_cpu_nodes;
 
 const void *fdt_blob(void)
 {
@@ -120,10 +118,7 @@ bool fdt_initrd(paddr_t *start, paddr_t *end)
 
 const char *fdt_bootargs(void)
 {
-	int node = fdt_path_offset(fdt, "/chosen");
-	const char *args = node < 0 ? NULL : fdt_getprop(fdt, node, "bootargs", NULL);
-
-	return args ? args : "";
+	return bootargs;
 }
 
 bool bootarg(const char *name, char *value, size_t size)
@@ -176,9 +171,24 @@ u64 fdt_cpu_mpidr(unsigned i)
 
 unsigned fdt_cpu_count(void)
 {
-	unsigned n = 0;
+	return nr_cpu_nodes;
+}
 
-	while (cpu_node(n) >= 0)
-		n++;
-	return n;
+static void find_bootargs(void)
+{
+	int node = fdt_path_offset(fdt, "/chosen");
+	const char *args = node < 0 ? NULL : fdt_getprop(fdt, node, "bootargs", NULL);
+
+	if (args)
+		bootargs = args;
+}
+
+void fdt_init(paddr_t dtb)
+{
+	fdt = phys_to_virt(dtb);
+	if (!dtb || fdt_check_header(fdt))
+		panic("no device tree: the kernel has to be started as an Image by QEMU -kernel");
+	find_bootargs();
+	while (cpu_node(nr_cpu_nodes) >= 0)
+		nr_cpu_nodes++;
 }

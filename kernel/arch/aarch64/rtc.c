@@ -8,12 +8,14 @@
 u64 boot_epoch_ns(void)
 {
 	static u64 epoch;
+	static bool known;
 	struct fdt_dev dev;
 
-	if (!epoch && fdt_find("arm,pl031", 0, 0, &dev)) {
+	if (!known && fdt_find("arm,pl031", 0, 0, &dev)) {
 		volatile char *rtc = ioremap(dev.base, dev.size);
 
 		epoch = mmio_read32(rtc + RTC_DR) * NSEC_PER_SEC - clock_ns();
 	}
+	known = true;
 	return epoch;
 }
