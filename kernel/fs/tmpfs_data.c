@@ -366,6 +366,8 @@ int tmpfs_truncate(struct inode *ino, loff_t size)
 		tree_free(ino, keep >> PAGE_SHIFT, ~0ULL);
 		tn->image_len = MIN(tn->image_len, keep);
 	}
+	if (size < ino->size)
+		vm_unmap_file(ino, keep >> PAGE_SHIFT, ~0ULL);
 	ino->size = size;
 	inode_touch(ino);
 	return 0;
@@ -384,6 +386,7 @@ static int punch_hole(struct inode *ino, u64 from, u64 to)
 		err = zero_part(ino, last, to);
 	if (err || first == last)
 		return err;
+	vm_unmap_file(ino, first >> PAGE_SHIFT, (last >> PAGE_SHIFT) - 1);
 	tree_free(ino, first >> PAGE_SHIFT, (last >> PAGE_SHIFT) - 1);
 	if (first < tn->image_len)
 		memset((u8 *)(uintptr_t)tn->image + first, 0, MIN(last, tn->image_len) - first);

@@ -267,6 +267,8 @@ const char *vma_label(const struct vma *v)
 	return NULL;
 }
 
+static struct mm *all_mms; /* DL list, in the order they were made */
+
 struct mm *mm_create(void)
 {
 	struct mm *mm = kzalloc(sizeof(*mm));
@@ -279,6 +281,7 @@ struct mm *mm_create(void)
 		return NULL;
 	}
 	mm->refs = 1;
+	DL_APPEND(all_mms, mm);
 	return mm;
 }
 
@@ -294,6 +297,7 @@ void mm_put(struct mm *mm)
 	ASSERT(mm->refs > 0);
 	if (--mm->refs)
 		return;
+	DL_DELETE(all_mms, mm);
 	list = vma_detach(mm, 0, mm->nr_areas);
 	DL_FOREACH_SAFE(list, v, tmp) {
 		unmap_pages(mm, v->start, v->end);
@@ -305,4 +309,20 @@ void mm_put(struct mm *mm)
 		file_put(mm->exe);
 	kfree(mm->areas);
 	kfree(mm);
+}
+
+void vm_unmap_file(const struct inode *ino, u64 first, u64 last)
+{
+	struct mm *mm;
+
+	DL_FOREACH(all_mms, mm) {
+		for (u32 i = 0; i < mm->nr_areas; i++) {
+			const struct vma *v = mm->areas[i];
+			u64 from = MAX(first, v->pgoff), to = MIN(last, v->pgoff + vma_pages(v) - 1);
+
+			if (v->file && v->file->inode == ino && from <= to)
+				unmap_pages(mm, v->start + ((from - v->pgoff) << PAGE_SHIFT),
+					    v->start + ((to - v->pgoff + 1) << PAGE_SHIFT));
+		}
+	}
 }

@@ -75,6 +75,7 @@ struct mm {
 	struct file *exe;	  /* referenced */
 	u64 vdso;		  /* its base, 0 = none */
 	u64 rss, hiwater_rss, total_vm;   /* pages */
+	struct mm *next, *prev;		  /* of all there are */
 };
 
 struct mm *mm_create(void);
@@ -96,6 +97,8 @@ s64 vm_brk(struct mm *mm, u64 newbrk);	/* the break afterwards, as the system ca
 s64 vm_mremap(struct mm *mm, u64 addr, u64 old_len, u64 new_len, u32 flags, u64 new_addr);
 /* Makes every page of the range present (MAP_POPULATE, mlock). 0 or what vm_fault() says about the first that fails. */
 int vm_populate(struct mm *mm, u64 addr, u64 len, bool write);
+/* Pages [first,last] of a file are no longer its own (truncated, a hole punched): out of every address space with them. */
+void vm_unmap_file(const struct inode *ino, u64 first, u64 last);
 /* file_ops.mmap of plain files: pages come from inode->get_page. */
 int generic_file_mmap(struct file *f, struct vma *vma);
 /* file_ops.mmap of /dev/zero: private areas are anonymous, shared ones a new shared object. */
