@@ -5,7 +5,8 @@
  *
  * Its contract with the host (docs/host.md):
  * - opt/tally/run: NUL-terminated texts key=value (cwd, fd0, fd1, fd2, rows, cols, env, arg).
- * - opt/tally/files: a cpio archive that is unpacked over the root first, if there is one.
+ * - opt/tally/files: a cpio archive that is unpacked over the root first, if there is one. (On
+ *   Linux there never is: the same archive comes at the end of the ramdisk.)
  * - /dev/hvc0 is the terminal; /dev/vport0p1 to p3 are standard input, output and error.
  * - /dev/vport0p4 is the control channel. From the host: "signal N\n" for the command's process
  *   group, "size ROWS COLUMNS\n" for the terminal. To the host, once: "exit N\n" or "signal N\n".

@@ -24,7 +24,6 @@ static const struct {
 	{"devpts", "/dev/pts", 0, "ptmxmode=0666"},
 	{"tmpfs", "/dev/shm", 0, "mode=1777"},
 	{"tmpfs", "/run", 0, "mode=0755"},
-	{"tmpfs", "/tmp", 0, "mode=1777"},
 	{"tracefs", "/sys/kernel/tracing", 0, NULL},
 };
 

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -78,20 +79,60 @@ static void add_channels(struct words *words, const struct options *options, con
 	}
 }
 
+static int memory_file(const char *name)
+{
+	int fd = memfd_create(name, MFD_CLOEXEC);
+
+	if (fd < 0)
+		die(EXIT_TALLY, "cannot make a file in memory: %s", strerror(errno));
+	return fd;
+}
+
+/*
+ * Linux reads a firmware file one byte at a time, and from its start for every page of it, so
+ * that files of some size would take minutes. There, they follow the root image in the ramdisk.
+ * Returns a descriptor of the two, in memory.
+ */
+static int join(const char *initrd, int files)
+{
+	int from = open(initrd, O_RDONLY | O_CLOEXEC), both = memory_file("tally-initrd");
+	ssize_t n;
+
+	if (from < 0)
+		die(EXIT_TALLY, "cannot read %s: %s", initrd, strerror(errno));
+	while ((n = sendfile(both, from, NULL, 1 << 30)) > 0)
+		;
+	if (n == 0 && lseek(files, 0, SEEK_SET) == 0) {
+		while ((n = sendfile(both, files, NULL, 1 << 30)) > 0)
+			;
+	}
+	if (n < 0)
+		die(EXIT_TALLY, "cannot put the ramdisk together: %s", strerror(errno));
+	close(from);
+	return both;
+}
+
+/* The descriptors that QEMU reads from, besides the channels; -1 for those that are not there. */
+struct sources {
+	int run, files, ramdisk;
+};
+
 static void add_guest(struct words *words, const struct options *options,
-		      const struct images *images, int run, int files)
+		      const struct images *images, const struct sources *sources)
 {
 	add_pair(words, "-kernel", images->kernel);
-	add_pair(words, "-initrd", images->initrd);
+	add_pair(words, "-initrd",
+		 sources->ramdisk >= 0 ? textf("/proc/self/fd/%d", sources->ramdisk)
+				       : images->initrd);
 	if (options->linux_kernel)
 		add_pair(words, "-append",
 			 "console=ttyAMA0 quiet rdinit=/init norandmaps nokaslr panic=-1");
 	else
 		add_pair(words, "-semihosting-config", "enable=on,target=native");
-	add_pair(words, "-fw_cfg", textf("name=opt/tally/run,file=/proc/self/fd/%d", run));
-	if (files >= 0)
+	add_pair(words, "-fw_cfg", textf("name=opt/tally/run,file=/proc/self/fd/%d", sources->run));
+	if (sources->files >= 0)
 		add_pair(words, "-fw_cfg",
-			 textf("name=opt/tally/files,file=/proc/self/fd/%d", files));
+			 textf("name=opt/tally/files,file=/proc/self/fd/%d", sources->files));
 }
 
 static void tell(const struct words *words)
@@ -102,15 +143,6 @@ static void tell(const struct words *words)
 	fprintf(stderr, "\n");
 }
 
-static int memory_file(const char *name)
-{
-	int fd = memfd_create(name, MFD_CLOEXEC);
-
-	if (fd < 0)
-		die(EXIT_TALLY, "cannot make a file in memory: %s", strerror(errno));
-	return fd;
-}
-
 static void keep_over_exec(int fd)
 {
 	if (fd >= 0)
@@ -119,7 +151,7 @@ static void keep_over_exec(int fd)
 
 /* In the child: becomes QEMU. */
 static void become_qemu(struct machine *machine, struct words *words, const int *theirs,
-			const int *others, pid_t parent)
+			const struct sources *sources, pid_t parent)
 {
 	sigset_t none;
 
@@ -131,8 +163,10 @@ static void become_qemu(struct machine *machine, struct words *words, const int 
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	for (int i = 0; i < CHANNELS; i++)
 		keep_over_exec(theirs[i]);
-	for (int i = 0; i < 3; i++)
-		keep_over_exec(others[i]);
+	keep_over_exec(machine->console);
+	keep_over_exec(sources->run);
+	keep_over_exec(sources->files);
+	keep_over_exec(sources->ramdisk);
 	dup2(open("/dev/null", O_RDWR), STDIN_FILENO);
 	dup2(machine->errors, STDOUT_FILENO);
 	dup2(machine->errors, STDERR_FILENO);
@@ -161,7 +195,8 @@ void machine_start(struct machine *machine, const struct options *options,
 		   const struct images *images, int run, int files)
 {
 	struct words words = {.count = 0};
-	int theirs[CHANNELS], others[3];
+	struct sources sources = {run, files, -1};
+	int theirs[CHANNELS];
 	pid_t parent = getpid();
 
 	machine->console = open_console(options->log);
@@ -185,15 +220,16 @@ void machine_start(struct machine *machine, const struct options *options,
 	add_pair(&words, "-serial", "chardev:console");
 	add_board(&words, options);
 	add_channels(&words, options, theirs);
-	add_guest(&words, options, images, run, files);
+	if (options->linux_kernel && files >= 0) {
+		sources.ramdisk = join(images->initrd, files);
+		sources.files = -1;
+	}
+	add_guest(&words, options, images, &sources);
 	if (say_verbose)
 		tell(&words);
-	others[0] = machine->console;
-	others[1] = run;
-	others[2] = files;
 	machine->pid = fork();
 	if (machine->pid == 0)
-		become_qemu(machine, &words, theirs, others, parent);
+		become_qemu(machine, &words, theirs, &sources, parent);
 	if (machine->pid < 0)
 		die(EXIT_TALLY, "cannot start QEMU: %s", strerror(errno));
 	for (int i = 0; i < CHANNELS; i++)
