@@ -163,7 +163,7 @@ long sys_getitimer(const u64 a[6])
 {
 	struct __kernel_old_itimerval out;
 
-	if (a[0] > ITIMER_PROF)
+	if ((u32)a[0] > ITIMER_PROF)
 		return -EINVAL;
 	itimer_get(current->proc, (int)a[0], &out);
 	return copy_to_user((void *)a[1], &out, sizeof(out));
@@ -175,7 +175,7 @@ long sys_setitimer(const u64 a[6])
 	struct __kernel_old_itimerval in = {0}, old;
 	u64 value, interval;
 
-	if (a[0] > ITIMER_PROF)
+	if ((u32)a[0] > ITIMER_PROF)
 		return -EINVAL;
 	if (a[1] && copy_from_user(&in, (void *)a[1], sizeof(in)))
 		return -EFAULT;

@@ -73,7 +73,7 @@ long sys_pidfd_open(const u64 a[6])
 	pid_t pid = (pid_t)a[0];
 	struct process *p;
 
-	if ((a[1] & ~(u64)PIDFD_FLAG_NONBLOCK) || pid <= 0)
+	if (((u32)a[1] & ~(u32)PIDFD_FLAG_NONBLOCK) || pid <= 0)
 		return -EINVAL;
 	p = process_find(pid);
 	if (!p)

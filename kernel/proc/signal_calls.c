@@ -292,7 +292,7 @@ long sys_pidfd_send_signal(const u64 a[6])
 	struct process *p;
 	siginfo_t info;
 
-	if (a[3])
+	if ((u32)a[3])
 		return -EINVAL;
 	err = pidfd_process((int)a[0], &p);
 	if (err)

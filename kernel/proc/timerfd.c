@@ -205,7 +205,7 @@ long sys_timerfd_settime(const u64 a[6])
 	u64 value, interval;
 	int err;
 
-	if (a[1] & ~(u64)(TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET))
+	if ((u32)a[1] & ~(u32)(TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET))
 		return -EINVAL;
 	if (copy_from_user(&in, (void *)a[2], sizeof(in)))
 		return -EFAULT;

@@ -222,7 +222,7 @@ long sys_wait4(const u64 a[6])
 	pid_t pid = (pid_t)a[0];
 	int n;
 
-	if (a[2] & ~(u64)(WNOHANG | WUNTRACED | WCONTINUED | __WNOTHREAD | __WCLONE | __WALL))
+	if ((u32)a[2] & ~(u32)(WNOHANG | WUNTRACED | WCONTINUED | __WNOTHREAD | __WCLONE | __WALL))
 		return -EINVAL;
 	if (pid == -2147483647 - 1)
 		return -ESRCH;
@@ -276,8 +276,8 @@ long sys_waitid(const u64 a[6])
 	siginfo_t info;
 	int n, err;
 
-	if (a[3] & ~(u64)(WNOHANG | WNOWAIT | WEXITED | WSTOPPED | WCONTINUED | __WNOTHREAD |
-			  __WCLONE | __WALL))
+	if (r.options & ~(u32)(WNOHANG | WNOWAIT | WEXITED | WSTOPPED | WCONTINUED | __WNOTHREAD |
+			       __WCLONE | __WALL))
 		return -EINVAL;
 	if (!(r.options & (WEXITED | WSTOPPED | WCONTINUED)))
 		return -EINVAL;

@@ -264,9 +264,9 @@ long sys_setgroups(const u64 a[6])
 
 	if (!capable(CAP_SETGID))
 		return -EPERM;
-	if (a[0] > ARRAY_SIZE(c.groups))
+	if ((u32)a[0] > ARRAY_SIZE(c.groups))
 		return -EINVAL;
-	if (copy_from_user(c.groups, (void *)a[1], a[0] * sizeof(gid_t)))
+	if (copy_from_user(c.groups, (void *)a[1], (u32)a[0] * sizeof(gid_t)))
 		return -EFAULT;
 	c.ngroups = (u32)a[0];
 	commit_cred(&c);

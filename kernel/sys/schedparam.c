@@ -39,7 +39,7 @@ long sys_sched_setaffinity(const u64 a[6])
 	struct task *t = find_or_self((pid_t)a[0]);
 	u64 mask = 0;
 
-	if (copy_from_user(&mask, (void *)a[2], MIN(a[1], sizeof(mask))))
+	if (copy_from_user(&mask, (void *)a[2], MIN((u32)a[1], sizeof(mask))))
 		return -EFAULT;
 	if (!t)
 		return -ESRCH;
@@ -54,7 +54,7 @@ long sys_sched_getaffinity(const u64 a[6])
 	struct task *t = find_or_self((pid_t)a[0]);
 	u64 mask = 0;
 
-	if (a[1] * 8 < nr_cpus() || a[1] % sizeof(u64))
+	if ((u32)a[1] * 8ULL < nr_cpus() || (u32)a[1] % sizeof(u64))
 		return -EINVAL;
 	if (!t)
 		return -ESRCH;
@@ -184,7 +184,7 @@ long sys_sched_setattr(const u64 a[6])
 	u32 size;
 	int err;
 
-	if ((pid_t)a[0] < 0 || !a[1] || a[2])
+	if ((pid_t)a[0] < 0 || !a[1] || (u32)a[2])
 		return -EINVAL;
 	if (get_user(size, (u32 *)a[1]))
 		return -EFAULT;
@@ -214,11 +214,12 @@ long sys_sched_getattr(const u64 a[6])
 	struct task *t = find_or_self((pid_t)a[0]);
 	struct sched_attr attr = {.size = sizeof(attr)};
 
-	if ((pid_t)a[0] < 0 || !a[1] || a[2] < SCHED_ATTR_SIZE_VER0 || a[2] > 4096 || a[3])
+	if ((pid_t)a[0] < 0 || !a[1] || (u32)a[2] < SCHED_ATTR_SIZE_VER0 || (u32)a[2] > 4096 ||
+	    (u32)a[3])
 		return -EINVAL;
 	if (!t)
 		return -ESRCH;
-	attr.size = (u32)MIN(a[2], sizeof(attr));
+	attr.size = MIN((u32)a[2], (u32)sizeof(attr));
 	attr.sched_policy = (u32)t->policy;
 	attr.sched_priority = (u32)t->rt_priority;
 	attr.sched_nice = is_rt(t->policy) ? 0 : t->nice;
@@ -275,7 +276,7 @@ long sys_getpriority(const u64 a[6])
 {
 	struct prio_walk w = {0};
 
-	if (a[0] > PRIO_USER)
+	if ((u32)a[0] > PRIO_USER)
 		return -EINVAL;
 	return prio_walk(&w, (int)a[0], (u32)a[1]);
 }
@@ -284,7 +285,7 @@ long sys_setpriority(const u64 a[6])
 {
 	struct prio_walk w = {.set = true, .nice = (int)a[2]};
 
-	if (a[0] > PRIO_USER)
+	if ((u32)a[0] > PRIO_USER)
 		return -EINVAL;
 	w.nice = MAX(-20, MIN(19, w.nice));
 	return prio_walk(&w, (int)a[0], (u32)a[1]);

@@ -21,9 +21,9 @@ static long set_name(char *field, const u64 a[6])
 
 	if (!capable(CAP_SYS_ADMIN))
 		return -EPERM;
-	if ((s64)a[1] < 0 || a[1] > __NEW_UTS_LEN)
+	if ((u32)a[1] > __NEW_UTS_LEN)
 		return -EINVAL;
-	if (copy_from_user(name, (void *)a[0], a[1]))
+	if (copy_from_user(name, (void *)a[0], (u32)a[1]))
 		return -EFAULT;
 	memcpy(field, name, sizeof(name));
 	return 0;
@@ -59,7 +59,7 @@ long sys_getrandom(const u64 a[6])
 	size_t done = 0, n = a[1];
 	u8 bytes[256];
 
-	if (a[2] & ~(u64)(GRND_NONBLOCK | GRND_RANDOM | GRND_INSECURE))
+	if ((u32)a[2] & ~(u32)(GRND_NONBLOCK | GRND_RANDOM | GRND_INSECURE))
 		return -EINVAL;
 	if ((a[2] & (GRND_INSECURE | GRND_RANDOM)) == (GRND_INSECURE | GRND_RANDOM))
 		return -EINVAL;
