@@ -78,7 +78,7 @@ static void make_cpu(int nr, struct sim_process *kernel)
 	cpu->idle->idle = true;
 	cpu->idle->tid = 0;
 	cpu->idle->cpu = nr;
-	cpu->idle->on_cpu = true;
+	cpu->idle->on_cpu = cpu->idle->claimed = true;
 	for (unsigned int event = 0; event < SIM_EVENT_NR; event++)
 		sim_rate(cpu->idle, event, 0, 0);
 	cpu->loop = cpu->active = coro_get(sim_cpu_loop, cpu, &cpu->loop);

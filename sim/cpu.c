@@ -94,12 +94,13 @@ static void switch_to(struct sim_cpu *cpu, struct sim_task *next)
 	if (prev == next)
 		return;
 	forget_woken(next);
+	next->claimed = true;
 	cpu->irq_off = true;
 	if (next->cpu >= 0 && next->cpu != cpu->nr)
 		perf_migrate(&next->perf);
 	next->cpu = cpu->nr;
 	perf_sched_out(&prev->perf, &next->perf);
-	prev->on_cpu = false;
+	prev->on_cpu = prev->claimed = false;
 	cpu->current = next;
 	next->on_cpu = true;
 	sim_pass(SIM_AT_SWITCH, NULL);
@@ -114,7 +115,7 @@ static void switch_to(struct sim_cpu *cpu, struct sim_task *next)
 
 static bool can_switch_to(const struct sim_cpu *cpu, const struct sim_task *task)
 {
-	return task->state == SIM_RUNNABLE && (!task->on_cpu || task == cpu->current);
+	return task->state == SIM_RUNNABLE && (!task->claimed || task == cpu->current);
 }
 
 static void wanted_switch(struct sim_cpu *cpu)

@@ -47,6 +47,7 @@ static const char *const point_names[SIM_AT_NR] = {
 	[SIM_AT_COPY] = "before a user copy",
 	[SIM_AT_ALLOC] = "at an allocation",
 	[SIM_AT_SWITCH] = "in a switch",
+	[SIM_AT_ATOMIC] = "before an atomic operation",
 	[SIM_AT_BASE] = "out of the kernel",
 };
 

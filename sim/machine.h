@@ -109,6 +109,7 @@ struct sim_task {
 	enum sim_task_state state;
 	int cpu;       /* where it runs, or last ran; -1: nowhere yet */
 	bool on_cpu;
+	bool claimed; /* on a CPU, or a CPU is just switching to it */
 	bool idle;
 	bool reaped;   /* the test knows it no more */
 	struct sim_call *call;

@@ -279,6 +279,7 @@ enum sim_point {
 	SIM_AT_COPY,	     /**< about to copy from or to user space */
 	SIM_AT_ALLOC,	     /**< about to allocate or free memory */
 	SIM_AT_SWITCH,	     /**< between the two switch hooks */
+	SIM_AT_ATOMIC,	     /**< before an atomic operation: see fine.c */
 	SIM_AT_BASE,	     /**< out of the kernel */
 	SIM_AT_NR,
 };
