@@ -101,7 +101,7 @@ long sys_fchownat(const u64 a[6])
 
 /* ---- times ---- */
 
-#define UTIME_NOW 0x3fffffff
+#define UTIME_NOW  0x3fffffff
 #define UTIME_OMIT 0x3ffffffe
 
 /* Times in user memory, NULL: both now. *explicit_time: one of them is neither now nor left alone. */
@@ -129,8 +129,7 @@ static void set_time(u64 *stamp, const struct timespec64 *ts, u64 now)
 	if (ts->tv_nsec == UTIME_NOW)
 		*stamp = now;
 	else if (ts->tv_nsec != UTIME_OMIT)
-		*stamp = ts->tv_sec < 0 ? 0
-					: (u64)ts->tv_sec * NSEC_PER_SEC + (u64)ts->tv_nsec;
+		*stamp = ts->tv_sec < 0 ? 0 : (u64)ts->tv_sec * NSEC_PER_SEC + (u64)ts->tv_nsec;
 }
 
 static int set_times(struct inode *ino, const struct timespec64 ts[2], bool explicit_time)

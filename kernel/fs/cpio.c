@@ -40,9 +40,10 @@ struct unpacker {
 };
 
 static const u8 hex_value[256] = {
-	['0'] = 1,  ['1'] = 2,	['2'] = 3,  ['3'] = 4,	['4'] = 5,  ['5'] = 6,	['6'] = 7,  ['7'] = 8,
-	['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12, ['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16,
-	['A'] = 11, ['B'] = 12, ['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
+	['0'] = 1,  ['1'] = 2,	['2'] = 3,  ['3'] = 4,	['4'] = 5,  ['5'] = 6,
+	['6'] = 7,  ['7'] = 8,	['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12,
+	['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16, ['A'] = 11, ['B'] = 12,
+	['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
 }; /* the digit's value and one more: 0 is no digit */
 
 /* The n-th 8-digit field of a header. *bad gets a bit set when it is not a number. */
@@ -192,7 +193,8 @@ static struct inode *entry_inode(struct unpacker *u, const struct entry *e)
 }
 
 /* Takes away what an earlier archive had under the name. */
-static int replace(struct unpacker *u, const struct entry *e, struct dentry *dir, struct dentry *old)
+static int replace(struct unpacker *u, const struct entry *e, struct dentry *dir,
+		   struct dentry *old)
 {
 	if (S_ISDIR(old->inode->mode))
 		return damaged(u, e, "there is a directory of this name already");
@@ -287,8 +289,7 @@ static void forget_links(struct unpacker *u)
 {
 	struct hard_link *hl, *next;
 
-	HASH_ITER(hh, u->links, hl, next)
-	{
+	HASH_ITER(hh, u->links, hl, next) {
 		HASH_DEL(u->links, hl);
 		kfree(hl);
 	}

@@ -315,7 +315,8 @@ char *dentry_path(struct dentry *d, char *buf, size_t size)
 		ok = ok && prepend(&end, buf, "/", 1);
 	while (ok && d != root) {
 		if (d->parent != d) {
-			ok = prepend(&end, buf, d->name, d->hh.keylen) && prepend(&end, buf, "/", 1);
+			ok = prepend(&end, buf, d->name, d->hh.keylen) &&
+			     prepend(&end, buf, "/", 1);
 			d = d->parent;
 		} else if (d->sb->mounted_on) {
 			d = d->sb->mounted_on;

@@ -17,7 +17,7 @@
 #include <linux/eventpoll.h>
 #include <utlist.h>
 
-#define EPOLL_DEPTH_MAX 5 /* sets watching sets */
+#define EPOLL_DEPTH_MAX	 5 /* sets watching sets */
 #define EPOLL_EVENTS_MAX (0x7fffffff / (int)sizeof(struct epoll_event))
 
 struct epoll_waiter {
@@ -38,18 +38,18 @@ struct epoll_item {
 	u64 data;
 	struct epoll_waiter *waiters;
 	bool oom;
-	bool ready;			    /* on set->ready (set->lock) */
-	struct epoll_item *rnext, *rprev;   /* there */
-	struct epoll_item *fnext, *fprev;   /* file->epitems */
-	UT_hash_handle hh;		    /* set->items */
+	bool ready;			  /* on set->ready (set->lock) */
+	struct epoll_item *rnext, *rprev; /* there */
+	struct epoll_item *fnext, *fprev; /* file->epitems */
+	UT_hash_handle hh;		  /* set->items */
 };
 
 struct epoll_set {
 	struct epoll_item *items;
 	struct spinlock lock;
 	struct epoll_item *ready; /* oldest first */
-	struct waitq wait; /* epoll_wait */
-	struct waitq poll; /* sets and polls that watch this one */
+	struct waitq wait;	  /* epoll_wait */
+	struct waitq poll;	  /* sets and polls that watch this one */
 };
 
 static const struct file_ops epoll_ops;
@@ -89,7 +89,8 @@ static void item_woken(struct waiter *w)
 	struct epoll_item *it = container_of(w, struct epoll_waiter, w)->item;
 	struct epoll_set *set = it->set;
 
-	if (!(READ_ONCE(it->events) & ~(u32)(EPOLLET | EPOLLONESHOT | EPOLLEXCLUSIVE | EPOLLWAKEUP)))
+	if (!(READ_ONCE(it->events) &
+	      ~(u32)(EPOLLET | EPOLLONESHOT | EPOLLEXCLUSIVE | EPOLLWAKEUP)))
 		return;
 	make_ready(it);
 	if (set->wait.head)
@@ -154,8 +155,7 @@ static void epoll_release(struct file *f)
 	struct epoll_set *set = f->priv;
 	struct epoll_item *it, *next;
 
-	HASH_ITER(hh, set->items, it, next)
-	{
+	HASH_ITER(hh, set->items, it, next) {
 		item_free(it);
 	}
 	kfree(set);
@@ -178,8 +178,7 @@ static bool makes_circle(struct file *f, const struct epoll_set *top, int depth)
 
 	if (set == top || depth > EPOLL_DEPTH_MAX)
 		return true;
-	HASH_ITER(hh, set->items, it, next)
-	{
+	HASH_ITER(hh, set->items, it, next) {
 		if (it->key.file->ops == &epoll_ops && makes_circle(it->key.file, top, depth + 1))
 			return true;
 	}
@@ -278,8 +277,7 @@ static void epoll_fdinfo(struct file *f, struct seq *s)
 	struct epoll_set *set = f->priv;
 	struct epoll_item *it, *next;
 
-	HASH_ITER(hh, set->items, it, next)
-	{
+	HASH_ITER(hh, set->items, it, next) {
 		seq_printf(s, "tfd: %8d events: %8x data: %16llx\n", (int)it->key.fd, it->events,
 			   (unsigned long long)it->data);
 	}
@@ -311,7 +309,7 @@ long sys_epoll_create1(const u64 a[6])
 	return fd_install_new(f, a[0] & EPOLL_CLOEXEC);
 }
 
-#define EXCLUSIVE_OK                                                                          \
+#define EXCLUSIVE_OK \
 	(EPOLLIN | EPOLLOUT | EPOLLERR | EPOLLHUP | EPOLLWAKEUP | EPOLLET | EPOLLEXCLUSIVE)
 
 long sys_epoll_ctl(const u64 a[6])
@@ -446,7 +444,7 @@ long sys_epoll_pwait(const u64 a[6])
 {
 	int ms = (int)a[3];
 
-	return do_epoll_wait(a, ms < 0    ? NO_DEADLINE
+	return do_epoll_wait(a, ms < 0	  ? NO_DEADLINE
 				: ms == 0 ? 0
 					  : deadline_from_ns((u64)ms * NSEC_PER_MSEC));
 }

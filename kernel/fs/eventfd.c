@@ -5,7 +5,7 @@
 #include <linux/poll.h>
 
 #define EFD_SEMAPHORE 1u
-#define EVENT_MAX 0xfffffffffffffffeULL
+#define EVENT_MAX     0xfffffffffffffffeULL
 
 struct event_counter {
 	u64 count;

@@ -54,7 +54,7 @@ static long set_owner(struct file *f, int type, int pid)
 {
 	if (pid == 0)
 		type = F_OWNER_PID;
-	else if (type == F_OWNER_TID ? !task_find(pid)
+	else if (type == F_OWNER_TID   ? !task_find(pid)
 		 : type == F_OWNER_PID ? !process_find(pid)
 				       : !pgrp_exists(pid))
 		return -ESRCH;
@@ -125,8 +125,7 @@ static long set_flags(struct file *f, int fd, u32 flags)
 
 /* ---- seals of a memfd ---- */
 
-#define F_ALL_SEALS \
-	(F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_FUTURE_WRITE)
+#define F_ALL_SEALS (F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE | F_SEAL_FUTURE_WRITE)
 
 static long seals(struct file *f, unsigned cmd, unsigned long arg)
 {

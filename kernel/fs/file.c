@@ -452,9 +452,9 @@ long sys_fsync(const u64 a[6])
 
 	if (!r.file)
 		return -EBADF;
-	err = r.file->ops->fsync ? r.file->ops->fsync(r.file)
+	err = r.file->ops->fsync	     ? r.file->ops->fsync(r.file)
 	      : S_ISDIR(r.file->inode->mode) ? 0
-					       : -EINVAL;
+					     : -EINVAL;
 	fd_put_light(r);
 	return err;
 }

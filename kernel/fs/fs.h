@@ -12,8 +12,8 @@
 #include "proc/task.h"
 #include <linux/uio.h>
 
-#define PATH_MAX 4096
-#define NAME_MAX 255
+#define PATH_MAX     4096
+#define NAME_MAX     255
 #define MAX_SYMLINKS 40
 #define MAX_RW_COUNT 0x7ffff000ULL /* as Linux cuts one read or write */
 
@@ -43,7 +43,7 @@ bool fs_capable(int cap);
 bool inode_owner_ok(const struct inode *ino);
 /* May an entry of dir be removed or renamed: write and search permission, sticky bit. 0 or -errno. */
 int may_delete(struct inode *dir, struct inode *victim);
-void inode_touch(struct inode *ino); /* mtime and ctime are now */
+void inode_touch(struct inode *ino);	/* mtime and ctime are now */
 void inode_accessed(struct inode *ino); /* relatime */
 /* inode_new with `extra` zeroed bytes behind it; inode->priv points there. */
 struct inode *inode_new_extra(struct super *sb, mode_t mode, size_t extra);
@@ -57,38 +57,39 @@ struct dentry *dentry_alloc(struct dentry *parent, const char *name, size_t len)
 struct dentry *dentry_lookup(struct dentry *dir, const char *name, size_t len, bool negative);
 struct dentry *dentry_add_borrowed(struct dentry *parent, const char *name, size_t len,
 				   struct inode *ino);
-void dentry_drop(struct dentry *d); /* out of the tree: it has no name any more */
+void dentry_drop(struct dentry *d);   /* out of the tree: it has no name any more */
 void dentry_attach(struct dentry *d); /* into parent->children */
 /* `name` (kmalloc'ed) is taken over. */
 void dentry_move(struct dentry *d, struct dentry *newparent, char *name, size_t len);
 void dentry_exchange(struct dentry *a, struct dentry *b); /* each takes the other's place */
-struct dentry *root_dentry(void); /* of the mount tree, not referenced */
+struct dentry *root_dentry(void);			  /* of the mount tree, not referenced */
 struct dentry *current_root(void);
 struct dentry *current_cwd(void);
 struct dentry *dentry_cross_mounts(struct dentry *d); /* takes and gives a reference */
 /* A dentry without a place in the tree for an inode whose reference it takes over. `name` is kept if not borrowed. */
 struct dentry *dentry_alone(struct super *sb, const char *name, struct inode *ino);
-bool dentry_is_below(const struct dentry *d, const struct dentry *top); /* or the same; across mounts */
-extern struct super *all_supers; /* mounted ones, in mount order (utlist) */
+bool dentry_is_below(const struct dentry *d,
+		     const struct dentry *top); /* or the same; across mounts */
+extern struct super *all_supers;		/* mounted ones, in mount order (utlist) */
 
 /* namei.c */
 struct walk {
 	struct dentry *root, *d; /* referenced */
 	const char *rest;
 	unsigned depth, links;
-	bool want_dir;	/* a trailing slash was seen */
-	u64 resolve;	/* RESOLVE_* of openat2 */
-	u32 last_len;	/* after walk_parent: the last component, 0 = the path is `d` itself ("/") */
+	bool want_dir; /* a trailing slash was seen */
+	u64 resolve;   /* RESOLVE_* of openat2 */
+	u32 last_len;  /* after walk_parent: the last component, 0 = the path is `d` itself ("/") */
 	const char *last;
-	char *buf;	/* text of the link being walked */
+	char *buf; /* text of the link being walked */
 	struct {
 		const char *rest;
 		char *buf;
 	} stack[MAX_SYMLINKS];
 };
 int walk_begin(struct walk *w, int dirfd, const char *path, u64 resolve);
-int walk_all(struct walk *w, bool follow_last); /* the place is w->d */
-int walk_parent(struct walk *w);		/* w->d is the directory; w->last */
+int walk_all(struct walk *w, bool follow_last);	    /* the place is w->d */
+int walk_parent(struct walk *w);		    /* w->d is the directory; w->last */
 int walk_link(struct walk *w, struct dentry *link); /* jumps: call walk_* again */
 void walk_end(struct walk *w);
 /* For system calls that make or remove a name: the directory and the (maybe negative) child, both referenced. */
@@ -110,7 +111,8 @@ int vfs_mknod(struct dentry *dir, struct dentry *d, mode_t mode, dev_t rdev);
 int vfs_truncate(struct inode *ino, loff_t size);
 
 /* file.c */
-struct file *file_alloc(struct dentry *d, const struct file_ops *ops, u32 flags); /* takes the dentry reference */
+struct file *file_alloc(struct dentry *d, const struct file_ops *ops,
+			u32 flags); /* takes the dentry reference */
 /* Any descriptor, O_PATH ones too; with a reference. */
 struct file *fd_get_raw(int fd);
 /* The same without counting when the descriptor table is the task's alone: give back with fd_put_light. */
@@ -123,8 +125,8 @@ static inline void fd_put_light(struct fdref r)
 	if (unlikely(r.counted))
 		file_put(r.file);
 }
-struct fdref fd_get_light(int fd); /* .file NULL: EBADF */
-bool *fd_cloexec(int fd);	   /* the flag of a descriptor, NULL: EBADF */
+struct fdref fd_get_light(int fd);		  /* .file NULL: EBADF */
+bool *fd_cloexec(int fd);			  /* the flag of a descriptor, NULL: EBADF */
 int fd_install_new(struct file *f, bool cloexec); /* lowest number; drops the reference on error */
 bool file_seekable(const struct file *f);
 static inline bool file_can_read(const struct file *f)
@@ -144,7 +146,7 @@ struct iovec_list {
 };
 ssize_t iovec_import(struct iovec_list *l, const void *uiov, u64 count);
 void iovec_free(struct iovec_list *l);
-int iovec_gather(const struct iovec_list *l, void *buf);		   /* all of it into buf */
+int iovec_gather(const struct iovec_list *l, void *buf);		  /* all of it into buf */
 int iovec_scatter(const struct iovec_list *l, const void *buf, size_t n); /* n bytes of buf out */
 /* rlimit of the current process; RLIM64_INFINITY for kernel threads. */
 u64 current_rlimit(int which);
@@ -166,11 +168,11 @@ struct inode *tmpfs_inode(struct super *sb, mode_t mode, dev_t rdev);
 void tmpfs_set_image(struct inode *ino, const void *src, u64 len);
 void tmpfs_set_link_image(struct inode *ino, const char *target, size_t len);
 void tmpfs_allow_seals(struct inode *ino);
-int tmpfs_seals(struct inode *ino, u32 **seals); /* -EINVAL when it cannot have any */
+int tmpfs_seals(struct inode *ino, u32 **seals);   /* -EINVAL when it cannot have any */
 bool tmpfs_writable_maps(const struct inode *ino); /* shared mappings that may be written through */
 long tmpfs_fallocate(struct inode *ino, int mode, loff_t off, loff_t len);
 loff_t tmpfs_seek_data(struct inode *ino, loff_t off, bool hole); /* -ENXIO */
-u64 tmpfs_blocks(struct inode *ino); /* 512-byte units */
+u64 tmpfs_blocks(struct inode *ino);				  /* 512-byte units */
 struct file *tmpfs_unlinked_file(struct super *sb, const char *name, mode_t mode, u32 flags);
 void tmpfs_tree_free(struct super *sb);
 

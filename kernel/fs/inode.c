@@ -141,8 +141,8 @@ void inode_init_owner(struct inode *ino, const struct inode *dir)
 	ino->gid = dir->gid;
 	if (S_ISDIR(ino->mode))
 		ino->mode |= S_ISGID;
-	else if ((ino->mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) &&
-		 !in_group(ino->gid) && !fs_capable(CAP_FSETID))
+	else if ((ino->mode & (S_ISGID | S_IXGRP)) == (S_ISGID | S_IXGRP) && !in_group(ino->gid) &&
+		 !fs_capable(CAP_FSETID))
 		ino->mode &= ~(mode_t)S_ISGID;
 }
 

@@ -289,8 +289,7 @@ int walk_parent(struct walk *w)
 
 static bool last_is_dots(const struct walk *w)
 {
-	return w->last[0] == '.' &&
-	       (w->last_len == 1 || (w->last_len == 2 && w->last[1] == '.'));
+	return w->last[0] == '.' && (w->last_len == 1 || (w->last_len == 2 && w->last[1] == '.'));
 }
 
 int path_lookup(int dirfd, const char *path, u32 flags, struct dentry **out)

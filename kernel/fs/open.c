@@ -7,8 +7,8 @@
 #include <linux/openat2.h>
 
 /* What a file keeps of the flags it was opened with. */
-#define O_KEPT                                                                               \
-	(O_ACCMODE | O_APPEND | O_NONBLOCK | O_SYNC | FASYNC | O_DIRECT | O_LARGEFILE |      \
+#define O_KEPT                                                                          \
+	(O_ACCMODE | O_APPEND | O_NONBLOCK | O_SYNC | FASYNC | O_DIRECT | O_LARGEFILE | \
 	 O_DIRECTORY | O_NOFOLLOW | O_NOATIME | O_PATH)
 #define O_VALID (O_KEPT | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC | O_CLOEXEC | __O_TMPFILE)
 
@@ -250,7 +250,7 @@ static int copy_struct(void *to, size_t known, const void *ufrom, size_t usize)
 	return 0;
 }
 
-#define RESOLVE_KNOWN                                                                    \
+#define RESOLVE_KNOWN                                                                      \
 	(RESOLVE_NO_XDEV | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS | RESOLVE_BENEATH | \
 	 RESOLVE_IN_ROOT)
 
@@ -270,7 +270,8 @@ long sys_openat2(const u64 a[6])
 		return err;
 	if ((how.flags & ~(u64)O_VALID) || (how.resolve & ~(u64)(RESOLVE_KNOWN | RESOLVE_CACHED)))
 		return -EINVAL;
-	if ((how.flags & O_PATH) && (how.flags & ~(u64)(O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)))
+	if ((how.flags & O_PATH) &&
+	    (how.flags & ~(u64)(O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)))
 		return -EINVAL;
 	if ((how.resolve & RESOLVE_BENEATH) && (how.resolve & RESOLVE_IN_ROOT))
 		return -EINVAL;
@@ -280,7 +281,7 @@ long sys_openat2(const u64 a[6])
 		       how.resolve & RESOLVE_KNOWN);
 }
 
-#define MEMFD_PREFIX "memfd:"
+#define MEMFD_PREFIX   "memfd:"
 #define MEMFD_NAME_MAX (NAME_MAX - (sizeof(MEMFD_PREFIX) - 1))
 
 long sys_memfd_create(const u64 a[6])

@@ -16,7 +16,7 @@
 #include <linux/poll.h>
 
 #define PIPEFS_SUPER_MAGIC 0x50495045
-#define PIPE_MAX_SIZE (1u << 20) /* for users without CAP_SYS_RESOURCE, as Linux's default */
+#define PIPE_MAX_SIZE	   (1u << 20) /* for users without CAP_SYS_RESOURCE, as Linux's default */
 
 static struct pipe *pipe_new(void)
 {
@@ -210,8 +210,7 @@ int pipe_wait_space(struct pipe *p, bool nonblock)
 			return 0;
 		if (nonblock)
 			return -EAGAIN;
-		err = wait_event_interruptible(&p->wr,
-					       pipe_space(p) >= PIPE_BUF || !p->readers);
+		err = wait_event_interruptible(&p->wr, pipe_space(p) >= PIPE_BUF || !p->readers);
 		if (err) {
 			pass_on_write(p);
 			return err;

@@ -265,9 +265,9 @@ long sys_ppoll(const u64 a[6])
 /* ---- select ---- */
 
 #define FDS_MAX 65536u
-#define SEL_IN (POLLIN | POLLRDNORM | POLLRDBAND | POLLHUP | POLLERR)
+#define SEL_IN	(POLLIN | POLLRDNORM | POLLRDBAND | POLLHUP | POLLERR)
 #define SEL_OUT (POLLOUT | POLLWRNORM | POLLWRBAND | POLLERR)
-#define SEL_EX POLLPRI
+#define SEL_EX	POLLPRI
 
 struct select_set {
 	u32 n;

@@ -263,19 +263,19 @@ long sys_shutdown(const u64 a[6])
 
 /* ---- options ---- */
 
-#define SOL_SOCKET 1
-#define SO_REUSEADDR 2
-#define SO_TYPE 3
-#define SO_ERROR 4
-#define SO_SNDBUF 7
-#define SO_RCVBUF 8
-#define SO_PASSCRED 16
-#define SO_PEERCRED 17
-#define SO_RCVTIMEO 20
-#define SO_SNDTIMEO 21
+#define SOL_SOCKET    1
+#define SO_REUSEADDR  2
+#define SO_TYPE	      3
+#define SO_ERROR      4
+#define SO_SNDBUF     7
+#define SO_RCVBUF     8
+#define SO_PASSCRED   16
+#define SO_PEERCRED   17
+#define SO_RCVTIMEO   20
+#define SO_SNDTIMEO   21
 #define SO_ACCEPTCONN 30
-#define SO_PROTOCOL 38
-#define SO_DOMAIN 39
+#define SO_PROTOCOL   38
+#define SO_DOMAIN     39
 
 static int set_timeout(u64 *timeout, u64 uval, u32 len)
 {
@@ -287,8 +287,8 @@ static int set_timeout(u64 *timeout, u64 uval, u32 len)
 		return -EFAULT;
 	if (tv.tv_usec < 0 || tv.tv_usec >= 1000000)
 		return -EDOM;
-	*timeout = tv.tv_sec < 0 ? 0
-				 : (u64)tv.tv_sec * NSEC_PER_SEC + (u64)tv.tv_usec * NSEC_PER_USEC;
+	*timeout =
+		tv.tv_sec < 0 ? 0 : (u64)tv.tv_sec * NSEC_PER_SEC + (u64)tv.tv_usec * NSEC_PER_USEC;
 	return 0;
 }
 

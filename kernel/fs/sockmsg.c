@@ -24,10 +24,10 @@ struct user_cmsg {
 	int level, type;
 };
 
-#define SOL_SOCKET 1
+#define SOL_SOCKET    1
 #define CMSG_ALIGN(n) ALIGN_UP((u64)(n), 8ul)
-#define CONTROL_MAX 20480u
-#define MESSAGE_MAX (1u << 20) /* gathered at once; a stream goes on after it */
+#define CONTROL_MAX   20480u
+#define MESSAGE_MAX   (1u << 20) /* gathered at once; a stream goes on after it */
 
 static void sigpipe(u32 flags, const struct unix_sock *s)
 {
@@ -165,7 +165,8 @@ static ssize_t send_vector(struct unix_sock *s, struct iovec_list *l, size_t tot
 	return ret;
 }
 
-static ssize_t do_sendmsg(struct file *f, struct unix_sock *s, const struct user_msghdr *h, u32 flags)
+static ssize_t do_sendmsg(struct file *f, struct unix_sock *s, const struct user_msghdr *h,
+			  u32 flags)
 {
 	bool nonblock = (f->flags & O_NONBLOCK) || (flags & MSG_DONTWAIT);
 	struct unix_control *c = NULL;
@@ -291,7 +292,8 @@ static int control_put(struct control_out *o, int type, const void *data, u32 n)
 /* Passed files become descriptors as far as there is room for their numbers; the rest is closed. */
 static int rights_put(struct control_out *o, struct unix_recv *r, bool cloexec)
 {
-	u64 room = o->left > sizeof(struct user_cmsg) ? (o->left - sizeof(struct user_cmsg)) / 4 : 0;
+	u64 room =
+		o->left > sizeof(struct user_cmsg) ? (o->left - sizeof(struct user_cmsg)) / 4 : 0;
 	int fds[SCM_MAX_FD];
 	u32 n = 0;
 

@@ -9,12 +9,12 @@
 #include "fs/pipe.h"
 #include "sys/syscall.h"
 
-#define CHUNK 65536u
-#define SPLICE_F_MOVE 1u
+#define CHUNK		  65536u
+#define SPLICE_F_MOVE	  1u
 #define SPLICE_F_NONBLOCK 2u
-#define SPLICE_F_MORE 4u
-#define SPLICE_F_GIFT 8u
-#define SPLICE_F_ALL (SPLICE_F_MOVE | SPLICE_F_NONBLOCK | SPLICE_F_MORE | SPLICE_F_GIFT)
+#define SPLICE_F_MORE	  4u
+#define SPLICE_F_GIFT	  8u
+#define SPLICE_F_ALL	  (SPLICE_F_MOVE | SPLICE_F_NONBLOCK | SPLICE_F_MORE | SPLICE_F_GIFT)
 
 /* A chunk buffer as large as the job needs. */
 static void *chunk_buffer(u64 count, u32 *size)

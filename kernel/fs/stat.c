@@ -128,7 +128,7 @@ long sys_statx(const u64 a[6])
 
 /* ---- statfs ---- */
 
-#define ST_VALID 0x0020
+#define ST_VALID    0x0020
 #define ST_RELATIME 0x1000
 
 static int fill_statfs(struct super *sb, void *uout)

@@ -287,8 +287,8 @@ static struct super *tmpfs_make(const char *source, const char *options)
 	opt = find_option(options, "mode=");
 	ts->sb.dev = anon_dev();
 	ts->sb.statfs = tmpfs_statfs;
-	root = tmpfs_inode(&ts->sb, S_IFDIR | (opt ? (mode_t)strtoull(opt, NULL, 8) & 07777 : 01777),
-			   0);
+	root = tmpfs_inode(&ts->sb,
+			   S_IFDIR | (opt ? (mode_t)strtoull(opt, NULL, 8) & 07777 : 01777), 0);
 	if (root)
 		root->atime_ns = root->mtime_ns = root->ctime_ns = wall_ns();
 	if (!root || super_setup(&ts->sb, "tmpfs", source, TMPFS_MAGIC, root)) {

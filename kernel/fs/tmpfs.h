@@ -26,7 +26,7 @@ struct tmpfs_node {
 	 */
 	const u8 *image;
 	u64 image_len;
-	u32 seals; /* F_SEAL_* of a memfd */
+	u32 seals;	   /* F_SEAL_* of a memfd */
 	u32 writable_maps; /* shared mappings that may be written through */
 	bool can_seal;
 	bool link_borrowed;

@@ -9,7 +9,7 @@
 #include <linux/falloc.h>
 #include <linux/fs.h>
 
-#define RADIX_BITS 6
+#define RADIX_BITS  6
 #define RADIX_SLOTS (1u << RADIX_BITS)
 
 struct radix_node {
@@ -418,8 +418,8 @@ long tmpfs_fallocate(struct inode *ino, int mode, loff_t off, loff_t len)
 			return -EFBIG;
 		ino->size = (loff_t)end;
 	}
-	for (u64 p = (u64)off >> PAGE_SHIFT; p < (MIN(end, (u64)ino->size) + PAGE_SIZE - 1) >> PAGE_SHIFT;
-	     p++) {
+	for (u64 p = (u64)off >> PAGE_SHIFT;
+	     p < (MIN(end, (u64)ino->size) + PAGE_SIZE - 1) >> PAGE_SHIFT; p++) {
 		err = tmpfs_get_page(ino, p, true, &pg);
 		if (err)
 			break;
@@ -477,7 +477,8 @@ u64 tmpfs_blocks(struct inode *ino)
 
 	if (!S_ISREG(ino->mode))
 		return 0;
-	return (tn->npages + (ALIGN_UP(tn->image_len, PAGE_SIZE) >> PAGE_SHIFT)) * (PAGE_SIZE / 512);
+	return (tn->npages + (ALIGN_UP(tn->image_len, PAGE_SIZE) >> PAGE_SHIFT)) *
+	       (PAGE_SIZE / 512);
 }
 
 /* ---- mappings ---- */

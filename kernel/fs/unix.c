@@ -14,7 +14,7 @@
 #include <utlist.h>
 
 #define CHARGE_PER_MSG 256u /* what keeping a message costs besides its bytes */
-#define STREAM_PIECE 32768u
+#define STREAM_PIECE   32768u
 
 struct ucred current_ucred(void)
 {
@@ -90,7 +90,8 @@ static bool packets(const struct unix_sock *s)
 /* Would a sender that needs so much room go on? */
 static bool has_room(const struct unix_sock *to, u32 need)
 {
-	return !to->queue || UNIX_BUFFER - MIN(to->queued, UNIX_BUFFER) >= MAX(need, UNIX_BUFFER / 4);
+	return !to->queue ||
+	       UNIX_BUFFER - MIN(to->queued, UNIX_BUFFER) >= MAX(need, UNIX_BUFFER / 4);
 }
 
 static bool writable(const struct unix_sock *s)
@@ -127,7 +128,8 @@ static int send_error(struct unix_sock *s, const struct unix_sock *to)
 	return to->shut_rd ? -EPIPE : 0;
 }
 
-static struct unix_msg *make_msg(struct unix_sock *s, const void *buf, u32 n, struct unix_control *c)
+static struct unix_msg *make_msg(struct unix_sock *s, const void *buf, u32 n,
+				 struct unix_control *c)
 {
 	struct unix_msg *m = kmalloc(sizeof(*m) + n);
 

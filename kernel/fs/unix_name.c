@@ -226,7 +226,8 @@ static int connect_stream(struct unix_sock *s, struct unix_sock *to, bool nonblo
 	server->name->refs++;
 	s->cred = current_ucred();
 	unix_pair(s, server);
-	DL_APPEND2(to->pending, server, pprev, pnext); /* its first reference: the list's, then the file's */
+	DL_APPEND2(to->pending, server, pprev,
+		   pnext); /* its first reference: the list's, then the file's */
 	to->npending++;
 	wake_up_n(&to->rd, 1);
 	wake_up(&to->poll);
