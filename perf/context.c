@@ -142,6 +142,53 @@ int perf_context_of_task(struct perf_task *task, struct perf_context **result)
 	return context ? 0 : -ESRCH;
 }
 
+/* Whether the context is the task's; and no other's from now on, if asked for. */
+struct claim {
+	const struct perf_task *task;
+	bool exclusive, granted;
+};
+
+static void claim(struct perf_context *context, void *arg)
+{
+	struct claim *wanted = arg;
+
+	wanted->granted = context->task == wanted->task;
+	if (wanted->granted && wanted->exclusive)
+		context->family = 0;
+}
+
+/* Between finding the context and holding it, it may have been handed over. */
+static struct perf_context *hold(struct perf_task *task, bool exclusive)
+{
+	struct claim wanted = {.task = task, .exclusive = exclusive};
+	struct perf_context *context;
+
+	while ((context = get_existing(task))) {
+		port_mutex_lock(&context->mutex);
+		perf_context_run(context, claim, &wanted);
+		if (wanted.granted)
+			break;
+		perf_context_release(context);
+	}
+	return context;
+}
+
+struct perf_context *perf_context_hold(struct perf_task *task)
+{
+	return hold(task, true);
+}
+
+struct perf_context *perf_context_hold_shared(struct perf_task *task)
+{
+	return hold(task, false);
+}
+
+void perf_context_release(struct perf_context *context)
+{
+	port_mutex_unlock(&context->mutex);
+	perf_context_put(context);
+}
+
 struct perf_context *perf_context_take(struct perf_task *task)
 {
 	uintptr_t irq = port_spin_lock(&pointer_lock);
@@ -235,6 +282,65 @@ void perf_context_go_out(struct perf_context *context)
 	port_spin_unlock(&context->lock, irq);
 }
 
+/* ------------------------------------------------------------- handing over */
+
+static void get_family(struct perf_context *context, void *arg)
+{
+	static _Atomic uint64_t last_family;
+
+	if (context->family == 0)
+		context->family = atomic_fetch_add(&last_family, 1) + 1;
+	*(uint64_t *)arg = context->family;
+}
+
+static void set_family(struct perf_context *context, void *arg)
+{
+	context->family = *(uint64_t *)arg;
+}
+
+void perf_context_set_alike(struct perf_context *context, struct perf_context *child)
+{
+	uint64_t family;
+
+	perf_context_run(context, get_family, &family);
+	perf_context_run(child, set_family, &family);
+}
+
+static bool are_alike(const struct perf_context *context, const struct perf_context *other)
+{
+	return context->family != 0 && context->family == other->family;
+}
+
+/*
+ * The lock of the one that is in is taken first. The other one is in nowhere,
+ * and no other CPU switches to its task now.
+ */
+bool perf_context_hand_over(struct perf_context *context, struct perf_task *prev,
+			    struct perf_task *next)
+{
+	struct perf_context *other = atomic_load_explicit(&next->context, memory_order_acquire);
+	uintptr_t irq, other_irq;
+	bool done = false;
+
+	if (!other)
+		return false;
+	irq = port_spin_lock(&context->lock);
+	other_irq = port_spin_lock(&other->lock);
+	if (are_alike(context, other) && other->cpu < 0 && context->task == prev &&
+	    other->task == next && !perf_sched_overflow_pending(context)) {
+		context->task = next;
+		other->task = prev;
+		atomic_store_explicit(&next->context, context, memory_order_release);
+		atomic_store_explicit(&prev->context, other, memory_order_release);
+		done = true;
+	}
+	port_spin_unlock(&other->lock, other_irq);
+	port_spin_unlock(&context->lock, irq);
+	return done;
+}
+
+/* ----------------------------------------------------------------- settling */
+
 /*
  * A task's context that had no events is not brought in by a switch, and while
  * no task has any, the hooks do not even look. So after an event has been
@@ -325,6 +431,8 @@ static void attach(struct perf_context *context, void *arg)
 	event->stamp = context->time;
 	DL_APPEND2(context->events, event, ctx_prev, ctx_next);
 	context->nr_events++;
+	context->nr_sampling += perf_event_is_sampling(event);
+	context->family = 0;
 	if (attachment->leader)
 		perf_sched_join(event, attachment->leader);
 }
@@ -370,7 +478,9 @@ static void detach(struct perf_context *context, void *arg)
 		perf_sched_disable(event, detachment->state);
 		DL_DELETE2(context->events, event, ctx_prev, ctx_next);
 		context->nr_events--;
+		context->nr_sampling -= perf_event_is_sampling(event);
 	}
+	context->family = 0;
 	if (detachment->ungroup)
 		perf_sched_leave(event);
 	if (context->nr_events == 0)

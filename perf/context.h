@@ -52,6 +52,8 @@ struct perf_context {
 	int cpu;		   /* where it is in, or -1: lock */
 	struct perf_event *events; /* all that are attached: mutex and owner */
 	unsigned int nr_events;
+	unsigned int nr_sampling; /* how many of them are sampling events */
+	uint64_t family;	  /* see perf_context_hand_over(); owner */
 
 	/* Its clock: stands still while it is in nowhere. Owner. */
 	uint64_t time;	/* ns so far */
@@ -108,6 +110,20 @@ void perf_context_put(struct perf_context *context);
 int perf_context_of_task(struct perf_task *task, struct perf_context **context);
 
 /**
+ * Keep a task's context as it is: lock its mutex, and end its likeness to other
+ * contexts, so that it stays this task's until perf_context_release().
+ * Context: sleep. Returns NULL if the task has none.
+ */
+struct perf_context *perf_context_hold(struct perf_task *task);
+
+/**
+ * The same without ending its likeness: the context may be handed over to
+ * another task, but neither it nor one that is like it changes.
+ */
+struct perf_context *perf_context_hold_shared(struct perf_task *task);
+void perf_context_release(struct perf_context *context);
+
+/**
  * Take a task's context away from it; the caller gets the task's reference.
  * Returns NULL if it has none. Context: sleep.
  */
@@ -150,5 +166,27 @@ void perf_context_end(struct perf_context *context);
  */
 void perf_context_go_in(struct perf_context *context);
 void perf_context_go_out(struct perf_context *context);
+
+/**
+ * A child's context has got copies of all events of its parent's, and nothing
+ * else: from now on the two are like each other. The caller holds both mutexes.
+ * Context: sleep.
+ */
+void perf_context_set_alike(struct perf_context *context, struct perf_context *child);
+
+/**
+ * Instead of going out: if the next task's context is like this one, let the
+ * next task have this one, which simply goes on counting, and the previous task
+ * the other. What each event has counted is then no longer one task's, but the
+ * sum over an event and its copies, which is all that anybody sees, is right.
+ *
+ * Contexts of the same family, a number other than 0, are alike. A context
+ * leaves its family when an event is attached or detached, or when something
+ * is done to it that is not done to all copies.
+ *
+ * Context: irq-off, in the switch. Returns whether it was done.
+ */
+bool perf_context_hand_over(struct perf_context *context, struct perf_task *prev,
+			    struct perf_task *next);
 
 #endif

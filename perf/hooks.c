@@ -40,12 +40,11 @@ void perf_do_sched_out(struct perf_task *prev, struct perf_task *next)
 {
 	struct perf_context *context;
 
-	(void)prev;
 	perf_sw_event(PERF_COUNT_SW_CONTEXT_SWITCHES, 1, NULL, 0);
 	if (perf_watched(PERF_WATCH_SWITCH_RECORDS))
 		perf_sideband_switch(true, next);
 	context = perf_this_cpu()->task_context;
-	if (context)
+	if (context && !perf_context_hand_over(context, prev, next))
 		perf_context_go_out(context);
 }
 
@@ -53,7 +52,7 @@ void perf_do_sched_in(struct perf_task *prev, struct perf_task *next)
 {
 	struct perf_context *context = atomic_load_explicit(&next->context, memory_order_acquire);
 
-	if (context)
+	if (context && context != perf_this_cpu()->task_context)
 		perf_context_go_in(context);
 	if (perf_watched(PERF_WATCH_SWITCH_RECORDS))
 		perf_sideband_switch(false, prev);
@@ -90,16 +89,30 @@ static void remove_on_exec(struct perf_context *context)
 	}
 }
 
+/* Whether exec means anything to an event; to most it does not, such as to copies. */
+static bool exec_matters(struct perf_task *task)
+{
+	struct perf_context *context = perf_context_hold_shared(task);
+	struct perf_event *event;
+	bool matters = false;
+
+	if (!context)
+		return false;
+	DL_FOREACH2(context->events, event, ctx_next)
+		matters = matters || event->enable_on_exec || event->attr.remove_on_exec;
+	perf_context_release(context);
+	return matters;
+}
+
 void perf_do_exec(struct perf_task *task)
 {
-	struct perf_context *context = atomic_load(&task->context);
+	struct perf_context *context = exec_matters(task) ? perf_context_hold(task) : NULL;
 
 	if (!context)
 		return;
-	port_mutex_lock(&context->mutex);
 	enable_on_exec(context);
 	remove_on_exec(context);
-	port_mutex_unlock(&context->mutex);
+	perf_context_release(context);
 }
 
 /* A clone that failed is ended by its parent, and has never been anybody. */

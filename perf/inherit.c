@@ -92,49 +92,60 @@ static bool is_inherited(const struct perf_event *event, bool thread)
 	return event->attr.inherit && (thread || !event->attr.inherit_thread);
 }
 
+/* With both mutexes held. */
 static int copy_all(struct perf_context *from, struct perf_context *to, bool thread)
 {
+	bool alike = true;
 	struct perf_event *event;
 	int error = 0;
 
-	port_mutex_lock(&from->mutex);
-	port_mutex_lock(&to->mutex);
 	DL_FOREACH2(from->events, event, ctx_next) {
 		if (event->leader == event && is_inherited(event, thread))
 			error = copy_group(event, to);
 		if (error)
-			break;
+			return error;
+		/* Exec enables the parent's event, and will not enable the copy. */
+		alike = alike && !event->enable_on_exec;
 	}
-	port_mutex_unlock(&to->mutex);
-	port_mutex_unlock(&from->mutex);
+	if (alike && to->nr_events == from->nr_events)
+		perf_context_set_alike(from, to);
+	return 0;
+}
+
+static int copy_to_child(struct perf_context *from, struct perf_task *child, bool thread)
+{
+	struct perf_context *to;
+	int error = perf_context_of_task(child, &to);
+
+	if (error)
+		return error;
+	port_mutex_lock(&to->mutex);
+	error = copy_all(from, to, thread);
+	perf_context_release(to);
 	return error;
 }
 
-static bool inherits_any(struct perf_context *context, bool thread)
+static bool inherits_any(const struct perf_context *context, bool thread)
 {
-	struct perf_event *event;
-	bool any = false;
+	const struct perf_event *event;
 
-	port_mutex_lock(&context->mutex);
-	DL_FOREACH2(context->events, event, ctx_next)
-		any = any || is_inherited(event, thread);
-	port_mutex_unlock(&context->mutex);
-	return any;
+	DL_FOREACH2(context->events, event, ctx_next) {
+		if (is_inherited(event, thread))
+			return true;
+	}
+	return false;
 }
 
 int perf_inherit_copy(struct perf_task *child, struct perf_task *parent, bool thread)
 {
-	struct perf_context *from = atomic_load(&parent->context);
-	struct perf_context *to;
-	int error;
+	struct perf_context *from = perf_context_hold_shared(parent);
+	int error = 0;
 
-	if (!from || !inherits_any(from, thread))
+	if (!from)
 		return 0;
-	error = perf_context_of_task(child, &to);
-	if (error)
-		return error;
-	error = copy_all(from, to, thread);
-	perf_context_put(to);
+	if (inherits_any(from, thread))
+		error = copy_to_child(from, child, thread);
+	perf_context_release(from);
 	if (error)
 		perf_inherit_end(child);
 	return error;
@@ -157,16 +168,17 @@ void perf_inherit_leave(struct perf_event *event)
 
 void perf_inherit_end(struct perf_task *task)
 {
-	struct perf_context *context = perf_context_take(task);
+	struct perf_context *context = perf_context_hold(task);
+	struct perf_context *taken;
 
 	if (!context)
 		return;
-	port_mutex_lock(&context->mutex);
+	taken = perf_context_take(task);
 	perf_context_end(context);
 	while (context->events)
 		perf_inherit_leave(context->events);
-	port_mutex_unlock(&context->mutex);
-	perf_context_put(context);
+	perf_context_release(context);
+	perf_context_put(taken);
 }
 
 /* The first copy that is still listed, with a reference; NULL at the end. */

@@ -162,15 +162,13 @@ static int attach(const struct opening *opening)
 	return error;
 }
 
+/* With the context held, which it releases. */
 static long attach_and_install(const struct opening *opening)
 {
 	struct perf_event *event = opening->event;
-	struct perf_context *context = opening->context;
-	long fd;
+	long fd = attach(opening);
 
-	port_mutex_lock(&context->mutex);
-	fd = attach(opening);
-	port_mutex_unlock(&context->mutex);
+	perf_context_release(opening->context);
 	if (fd < 0)
 		return fd;
 	perf_event_get(event);
@@ -188,23 +186,34 @@ static long attach_and_install(const struct opening *opening)
 	return fd;
 }
 
-static int find_context(struct opening *opening)
+static int hold_context_of_task(struct opening *opening)
 {
+	struct perf_task *task = port_task_perf(opening->task);
+	struct perf_context *context;
 	int error;
 
-	if (opening->task) {
-		if (opening->event->hw.pmu->caps & PERF_PMU_CPU_ONLY)
-			return -EINVAL;
-		error = perf_access_task(opening->task);
-		if (error)
-			return error;
-		return perf_context_of_task(port_task_perf(opening->task), &opening->context);
-	}
-	error = perf_access_cpu();
+	if (opening->event->hw.pmu->caps & PERF_PMU_CPU_ONLY)
+		return -EINVAL;
+	error = perf_access_task(opening->task);
+	if (!error)
+		error = perf_context_of_task(task, &context);
 	if (error)
 		return error;
-	opening->context = perf_cpus[opening->cpu].context;
-	perf_context_get(opening->context);
+	perf_context_put(context);
+	opening->context = perf_context_hold(task);
+	return opening->context ? 0 : -ESRCH;
+}
+
+static int hold_context_of_cpu(struct opening *opening)
+{
+	struct perf_context *context = perf_cpus[opening->cpu].context;
+	int error = perf_access_cpu();
+
+	if (error)
+		return error;
+	perf_context_get(context);
+	port_mutex_lock(&context->mutex);
+	opening->context = context;
 	return 0;
 }
 
@@ -230,11 +239,10 @@ static long open_event(struct opening *opening)
 		return result;
 	result = check_can_sample(opening->event);
 	if (!result)
-		result = find_context(opening);
-	if (!result) {
+		result = opening->task ? hold_context_of_task(opening) :
+					 hold_context_of_cpu(opening);
+	if (!result)
 		result = attach_and_install(opening);
-		perf_context_put(opening->context);
-	}
 	perf_event_put(opening->event);
 	return result;
 }

@@ -430,6 +430,21 @@ static void offer_room(struct perf_pmu *pmu)
 	disarm_if_idle(pmu, NULL);
 }
 
+bool perf_sched_overflow_pending(const struct perf_context *context)
+{
+	struct perf_lane *lane;
+
+	if (context->nr_sampling == 0)
+		return false;
+	PERF_FOREACH_LANE(lane, context, context->cpu) {
+		const struct perf_pmu *pmu = lane->pmu;
+
+		if (lane->active && (!pmu->ops->overflowed || pmu->ops->overflowed(pmu)))
+			return true;
+	}
+	return false;
+}
+
 void perf_sched_all_in(struct perf_context *context)
 {
 	struct perf_context *contexts[2];

@@ -32,6 +32,12 @@ void perf_sched_join(struct perf_event *event, struct perf_event *leader);
  */
 void perf_sched_leave(struct perf_event *event);
 
+/**
+ * Whether a counter of a context that is in on this CPU has overflowed, and the
+ * interrupt has not been taken yet; or it cannot be told.
+ */
+bool perf_sched_overflow_pending(const struct perf_context *context);
+
 /** The groups of a context that is in on this CPU go on, or off, the counters. */
 void perf_sched_all_in(struct perf_context *context);
 void perf_sched_all_out(struct perf_context *context);

@@ -256,6 +256,12 @@ static void armv8_del(struct perf_hw_event *hw)
 	cpu->used &= ~bits_of(hw);
 }
 
+static bool armv8_overflowed(const struct perf_pmu *pmu)
+{
+	(void)pmu;
+	return ((uint32_t)pmu_read_pmovs() & this_cpu()->running) != 0;
+}
+
 static void armv8_pause(struct perf_pmu *pmu)
 {
 	(void)pmu;
@@ -319,6 +325,7 @@ static const struct perf_pmu_ops armv8_ops = {
 	.start = armv8_start,
 	.stop = armv8_stop,
 	.read = armv8_read,
+	.overflowed = armv8_overflowed,
 	.pause = armv8_pause,
 	.resume = armv8_resume,
 };

@@ -201,6 +201,13 @@ static void sim_del(struct perf_hw_event *hw)
 	this_cpu(sim)->events[hw->idx] = NULL;
 }
 
+static bool sim_overflowed(const struct perf_pmu *pmu)
+{
+	const struct sim_pmu *sim = container_of(pmu, const struct sim_pmu, pmu);
+
+	return (sim->model->read(sim->model, SIM_PMU_OVERFLOW) & sim->cpus[port_cpu()].running) != 0;
+}
+
 static uint32_t sim_user_index(struct perf_hw_event *hw, uint16_t *width)
 {
 	*width = (uint16_t)sim_of(hw->pmu)->model->width;
@@ -254,6 +261,7 @@ static const struct perf_pmu_ops ops = {
 	.read = sim_read,
 	.pause = sim_pause,
 	.resume = sim_resume,
+	.overflowed = sim_overflowed,
 	.user_index = sim_user_index,
 };
 

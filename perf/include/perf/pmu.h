@@ -163,6 +163,12 @@ struct perf_pmu_ops {
 	void (*resume)(struct perf_pmu *pmu);
 
 	/**
+	 * Whether a counter of this CPU has overflowed, and the interrupt has not
+	 * been taken yet. May be NULL: it cannot be told. Local.
+	 */
+	bool (*overflowed)(const struct perf_pmu *pmu);
+
+	/**
 	 * Number from which user mode may read the counter of an added event
 	 * (struct perf_event_mmap_page.index), or 0 for none; its width in bits
 	 * goes to @width. May be NULL. Local.
