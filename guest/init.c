@@ -9,7 +9,8 @@
  *   Linux there never is: the same archive comes at the end of the ramdisk.)
  * - /dev/hvc0 is the terminal; /dev/vport0p1 to p3 are standard input, output and error.
  * - /dev/vport0p4 is the control channel. From the host: "signal N\n" for the command's process
- *   group, "size ROWS COLUMNS\n" for the terminal. To the host, once: "exit N\n" or "signal N\n".
+ *   group, "size ROWS COLUMNS\n" for the terminal. To the host: "ready\n" when the command is
+ *   about to start, and at the end "exit N\n" or "signal N\n".
  *
  * All other processes are gone when the status is sent, and the terminal has shown everything.
  * Errors of the command are told as a shell does, on the command's own standard error; errors
@@ -398,6 +399,7 @@ int main(void)
 	sigaddset(&child, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &child, NULL);
 	sigaction(SIGCHLD, &action, NULL);
+	dprintf(control, "ready\n");
 	command = start_command(&run, tty);
 	status = attend(command, control, tty);
 	end_all(tty);

@@ -49,8 +49,9 @@ struct relay {
 	struct outcome *outcome;
 	struct stream stream[STREAMS];
 	int signals;
-	bool trusted;
+	bool trusted;	      /* how QEMU itself ends means something */
 	bool running;	      /* QEMU is */
+	bool ready;	      /* the command has started, and gets our signals */
 	int64_t kill_at;      /* when QEMU is killed, ms; INT64_MAX for never */
 	int64_t signalled_at; /* when the last signal was passed on, ms */
 	int64_t broken_at;    /* when an output of ours broke, ms; 0 for never */
@@ -162,16 +163,20 @@ static void give_up(struct relay *relay, int how, int value)
 	if (relay->outcome->how == ENDED_NO_STATUS) {
 		relay->outcome->how = how;
 		relay->outcome->value = value;
+		relay->trusted = false;
 	}
 	kill_machine(relay);
 }
 
-/* A signal for us is one for the command; if it comes twice, the guest does not listen. */
+/*
+ * A signal for us is one for the command, as soon as there is one. If it comes twice, the guest
+ * does not listen.
+ */
 static void pass_signal(struct relay *relay, int signal)
 {
 	int64_t now = now_ms();
 
-	if (relay->signalled_at && now - relay->signalled_at < TWICE_MS)
+	if (!relay->ready || (relay->signalled_at && now - relay->signalled_at < TWICE_MS))
 		give_up(relay, ENDED_SIGNAL, signal);
 	else
 		tell_signal(relay, signal);
@@ -216,12 +221,14 @@ static void handle_signals(struct relay *relay)
 	}
 }
 
-/* A line of the control channel: "exit N" or "signal N". */
+/* A line of the control channel: "ready", "exit N" or "signal N". */
 static void handle_line(struct relay *relay, const char *line)
 {
 	struct outcome *outcome = relay->outcome;
 	int value;
 
+	if (strcmp(line, "ready") == 0)
+		relay->ready = true;
 	if (outcome->how != ENDED_NO_STATUS)
 		return;
 	if (sscanf(line, "exit %d", &value) == 1 && value >= 0 && value <= 255)

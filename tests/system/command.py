@@ -46,7 +46,11 @@ reader.stdout.readline()
 reader.stdout.close()
 equal("reader-gone", reader.wait(), -signal.SIGPIPE)
 
-# Signals for tally are signals for the command.
+# Signals for tally are signals for the command; before there is one they end tally.
+early = subprocess.Popen([*TALLY, "sleep", "1000000"], stdin=subprocess.DEVNULL)
+time.sleep(0.2)
+early.terminate()
+equal("signal-before-start", early.wait(timeout=5), -signal.SIGTERM)
 process = subprocess.Popen([*TALLY, "--timeout", "100", "sh", "-c",
                             "trap 'echo caught; exit 7' INT; echo ready; while :; do :; done"],
                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
