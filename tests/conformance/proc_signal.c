@@ -284,9 +284,10 @@ TEST(registers_survive, "")
 	long x = 0x1122334455667788, got_x;
 
 	catch(SIGUSR1, 0);
+	long pid = getpid(); /* calls would take the registers below */
 	register long x8 __asm__("x8") = SYS_tgkill;
-	register long r0 __asm__("x0") = getpid();
-	register long r1 __asm__("x1") = getpid();
+	register long r0 __asm__("x0") = pid;
+	register long r1 __asm__("x1") = pid;
 	register long r2 __asm__("x2") = SIGUSR1;
 	__asm__ volatile("fmov d8, %d[d]\n\tfmov d20, %d[d]\n\tmov x19, %[x]\n\tmov x9, %[x]\n\tcmp xzr, xzr\n\tsvc #0\n\t"
 			 "cset x10, eq\n\tadd %[gx], x19, x10\n\tsub %[gx], %[gx], x9\n\tfadd %d[gd], d8, d20"
