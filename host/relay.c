@@ -308,7 +308,8 @@ static void handle_broken(struct relay *relay, int error)
 static void drain(struct relay *relay, struct stream *stream)
 {
 	bool input = stream == &relay->stream[INPUT];
-	size_t size = input || stream->used < PIPE_BUF ? stream->used : PIPE_BUF;
+	bool whole = input || stream->dead || stream->used < PIPE_BUF;
+	size_t size = whole ? stream->used : PIPE_BUF;
 	ssize_t n = stream->dead ? (ssize_t)size
 				 : write(stream->to, stream->buffer + stream->start, size);
 
