@@ -88,10 +88,12 @@ static void change_period(struct perf_context *context, void *arg)
 	bool running = event->state == PERF_STATE_ACTIVE && event->halt == PERF_HALT_NONE;
 
 	(void)context;
-	if (running)
+	if (running) {
 		ops->stop(&event->hw, PERF_PMU_UPDATE);
+		perf_overflow_catch_up(event);
+	}
 	perf_overflow_set_period(event, new->value);
-	if (running)
+	if (running && event->halt == PERF_HALT_NONE)
 		ops->start(&event->hw);
 }
 

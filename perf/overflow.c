@@ -230,12 +230,17 @@ bool perf_overflow_going_on(struct perf_event *event)
 	return false;
 }
 
-void perf_overflow_going_off(struct perf_event *event)
+void perf_overflow_catch_up(struct perf_event *event)
 {
 	uint64_t left;
 
 	if (event->hw.sample_period && perf_hw_next_period(&event->hw, UINT64_MAX, &left))
 		perf_overflow(&event->hw, port_regs_here(), 0);
+}
+
+void perf_overflow_going_off(struct perf_event *event)
+{
+	perf_overflow_catch_up(event);
 	unlist(event);
 }
 

@@ -26,9 +26,13 @@ void perf_overflow_set_period(struct perf_event *event, uint64_t value);
 bool perf_overflow_going_on(struct perf_event *event);
 
 /**
- * The event is about to go off its counter, which is stopped and folded. An
- * overflow that fell on this moment, and would never be noticed, is taken now.
+ * The event's counter has been stopped and folded. An overflow that fell on
+ * this moment, and would never be noticed, is taken now; the event may be
+ * halted by it.
  */
+void perf_overflow_catch_up(struct perf_event *event);
+
+/** The same for an event that is about to go off its counter. */
 void perf_overflow_going_off(struct perf_event *event);
 
 /** When a halted event should be seen to, in ns of port_clock(); 0 is at once. */
