@@ -23,12 +23,7 @@ struct range {
 	paddr_t start, end;
 };
 
-struct bank {
-	paddr_t start, end;
-	struct page *pages;
-};
-
-static struct bank banks[MAX_BANKS];
+struct page_bank page_banks[MAX_BANKS];
 static unsigned nr_banks;
 static struct range reserved[MAX_RESERVED]; /* by address; whole pages */
 static unsigned nr_reserved;
@@ -39,25 +34,25 @@ static struct page *hot;		      /* stack through next */
 static u32 nr_hot;
 static u64 nr_total, nr_free; /* nr_free includes the hot ones */
 
-struct page *phys_to_page(paddr_t pa)
+struct page *phys_to_page_slow(paddr_t pa)
 {
-	for (struct bank *b = banks; b < banks + nr_banks; b++)
-		if (pa >= b->start && pa < b->end)
+	for (struct page_bank *b = page_banks + 1; b < page_banks + nr_banks; b++)
+		if (pa >= b->start && pa - b->start < b->nr_pages << PAGE_SHIFT)
 			return b->pages + ((pa - b->start) >> PAGE_SHIFT);
 	return NULL;
 }
 
-static inline struct bank *bank_of_page(const struct page *pg)
+static struct page_bank *bank_of_page(const struct page *pg)
 {
-	for (struct bank *b = banks; b < banks + nr_banks; b++)
-		if (pg >= b->pages && pg < b->pages + ((b->end - b->start) >> PAGE_SHIFT))
+	for (struct page_bank *b = page_banks; b < page_banks + nr_banks; b++)
+		if (pg >= b->pages && pg < b->pages + b->nr_pages)
 			return b;
 	panic("not a page: %p", (const void *)pg);
 }
 
-paddr_t page_to_phys(const struct page *pg)
+paddr_t page_to_phys_slow(const struct page *pg)
 {
-	struct bank *b = bank_of_page(pg);
+	struct page_bank *b = bank_of_page(pg);
 
 	return b->start + ((u64)(pg - b->pages) << PAGE_SHIFT);
 }
@@ -87,8 +82,8 @@ static void list_remove(struct page *pg)
 /* Gives a block back, merged with its free buddies as far as the bank goes. Lock held. */
 static void buddy_free(struct page *pg, unsigned order)
 {
-	struct bank *b = bank_of_page(pg);
-	u64 first = b->start >> PAGE_SHIFT, n = (b->end >> PAGE_SHIFT) - first;
+	struct page_bank *b = bank_of_page(pg);
+	u64 first = b->start >> PAGE_SHIFT, n = b->nr_pages;
 	u64 pfn = first + (u64)(pg - b->pages);
 
 	for (; order < MAX_ORDER; order++) {
@@ -221,21 +216,10 @@ struct page *page_alloc_zero(void)
 	return pg;
 }
 
-void page_get(struct page *pg)
+void page_free(struct page *pg)
 {
-	u32 old = __atomic_fetch_add(&pg->refs, 1, __ATOMIC_RELAXED);
-
-	ASSERT(old != 0 && old != ~0u);
-}
-
-void page_put(struct page *pg)
-{
-	u32 old = __atomic_fetch_sub(&pg->refs, 1, __ATOMIC_ACQ_REL);
 	u64 irq;
 
-	ASSERT(old != 0);
-	if (old != 1)
-		return;
 	ASSERT(!(pg->flags & (PG_RESERVED | PG_FREE)));
 	irq = spin_lock_irqsave(&lock);
 	pg->flags = 0;
@@ -281,7 +265,8 @@ void page_add_ram(paddr_t start, paddr_t end)
 		       (unsigned long long)start, (unsigned long long)end);
 		return;
 	}
-	banks[nr_banks++] = (struct bank){.start = start, .end = end};
+	page_banks[nr_banks++] =
+		(struct page_bank){.start = start, .nr_pages = (end - start) >> PAGE_SHIFT};
 }
 
 void page_reserve(paddr_t start, paddr_t end)
@@ -299,6 +284,11 @@ void page_reserve(paddr_t start, paddr_t end)
 	reserved[i] = (struct range){start, end};
 }
 
+static paddr_t bank_end(const struct page_bank *b)
+{
+	return b->start + (b->nr_pages << PAGE_SHIFT);
+}
+
 static bool is_reserved(paddr_t start, paddr_t end, paddr_t *behind)
 {
 	for (unsigned i = 0; i < nr_reserved; i++) {
@@ -311,17 +301,17 @@ static bool is_reserved(paddr_t start, paddr_t end, paddr_t *behind)
 }
 
 /* Finds room for the bank's array of pages in any bank, and reserves it. */
-static void place_page_array(struct bank *b)
+static void place_page_array(struct page_bank *b)
 {
-	u64 size = ((b->end - b->start) >> PAGE_SHIFT) * sizeof(struct page);
+	u64 size = b->nr_pages * sizeof(struct page);
 
 	size = ALIGN_UP(size, PAGE_SIZE);
 	for (unsigned i = 0; i < nr_banks; i++) {
-		paddr_t at = banks[i].start;
+		paddr_t at = page_banks[i].start;
 
-		while (at + size <= banks[i].end && is_reserved(at, at + size, &at))
+		while (at + size <= bank_end(&page_banks[i]) && is_reserved(at, at + size, &at))
 			;
-		if (at + size > banks[i].end)
+		if (at + size > bank_end(&page_banks[i]))
 			continue;
 		b->pages = phys_to_virt(at);
 		for (u64 off = 0; off < size; off += PAGE_SIZE)
@@ -332,7 +322,7 @@ static void place_page_array(struct bank *b)
 	panic("mm: no room for the table of pages");
 }
 
-static void mark_reserved(struct bank *b, paddr_t start, paddr_t end)
+static void mark_reserved(struct page_bank *b, paddr_t start, paddr_t end)
 {
 	struct page *pg = b->pages + ((start - b->start) >> PAGE_SHIFT);
 
@@ -342,7 +332,7 @@ static void mark_reserved(struct bank *b, paddr_t start, paddr_t end)
 	}
 }
 
-static void free_range(struct bank *b, paddr_t start, paddr_t end)
+static void free_range(struct page_bank *b, paddr_t start, paddr_t end)
 {
 	while (start < end) {
 		unsigned order = MAX_ORDER;
@@ -358,15 +348,15 @@ static void free_range(struct bank *b, paddr_t start, paddr_t end)
 void page_init(void)
 {
 	for (unsigned i = 0; i < nr_banks; i++)
-		place_page_array(&banks[i]);
+		place_page_array(&page_banks[i]);
 	for (unsigned i = 0; i < nr_banks; i++) {
-		struct bank *b = &banks[i];
+		struct page_bank *b = &page_banks[i];
 		paddr_t at = b->start;
 
-		nr_total += (b->end - b->start) >> PAGE_SHIFT;
+		nr_total += b->nr_pages;
 		for (unsigned r = 0; r < nr_reserved; r++) {
 			paddr_t start = MAX(reserved[r].start, at);
-			paddr_t end = MIN(reserved[r].end, b->end);
+			paddr_t end = MIN(reserved[r].end, bank_end(b));
 
 			if (start >= end)
 				continue;
@@ -374,6 +364,6 @@ void page_init(void)
 			mark_reserved(b, start, end);
 			at = end;
 		}
-		free_range(b, at, b->end);
+		free_range(b, at, bank_end(b));
 	}
 }

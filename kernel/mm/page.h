@@ -45,8 +45,32 @@ static inline void page_changed(struct page *pg)
 	pg->flags &= (u8)~PG_EXEC_SYNCED;
 }
 
-struct page *phys_to_page(paddr_t pa); /* NULL when it is not RAM */
-paddr_t page_to_phys(const struct page *pg);
+/* A bank of RAM. Nearly every machine has one: the inline functions below look at the first only. */
+struct page_bank {
+	paddr_t start;
+	u64 nr_pages;
+	struct page *pages;
+};
+extern struct page_bank page_banks[];
+struct page *phys_to_page_slow(paddr_t pa);
+paddr_t page_to_phys_slow(const struct page *pg);
+
+/* NULL when it is not RAM */
+static inline struct page *phys_to_page(paddr_t pa)
+{
+	u64 i = (pa - page_banks[0].start) >> PAGE_SHIFT;
+
+	return likely(i < page_banks[0].nr_pages) ? page_banks[0].pages + i : phys_to_page_slow(pa);
+}
+
+static inline paddr_t page_to_phys(const struct page *pg)
+{
+	u64 i = (u64)(pg - page_banks[0].pages);
+
+	return likely(i < page_banks[0].nr_pages) ? page_banks[0].start + (i << PAGE_SHIFT)
+						  : page_to_phys_slow(pg);
+}
+
 static inline void *page_addr(const struct page *pg)
 {
 	return phys_to_virt(page_to_phys(pg));
@@ -60,8 +84,21 @@ void page_init(void);
 /* All of these: any context (own irqsave lock). NULL when memory is short. 2^order pages, refs = 1. */
 struct page *page_alloc(unsigned order);
 struct page *page_alloc_zero(void);
-void page_get(struct page *pg);
-void page_put(struct page *pg); /* frees at zero */
+static inline void page_get(struct page *pg)
+{
+	u32 old = __atomic_fetch_add(&pg->refs, 1, __ATOMIC_RELAXED);
+
+	ASSERT(old != 0 && old != ~0u);
+}
+void page_free(struct page *pg); /* page_put()'s */
+static inline void page_put(struct page *pg) /* frees at zero */
+{
+	u32 old = __atomic_fetch_sub(&pg->refs, 1, __ATOMIC_ACQ_REL);
+
+	ASSERT(old != 0);
+	if (old == 1)
+		page_free(pg);
+}
 /* Makes 2^order single pages of a block of page_alloc(order), each with refs = 1: for memory that is mapped in user space. */
 void page_split(struct page *pg);
 void page_clear(void *page_va); /* fills one page with zeros */

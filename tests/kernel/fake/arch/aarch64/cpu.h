@@ -45,7 +45,6 @@ void pgd_unmap_range(paddr_t pgd, u64 start, u64 end, void (*fn)(paddr_t pa, u64
 		     void *arg);
 void pgd_drop_range(paddr_t pgd, u64 start, u64 end, void (*fn)(paddr_t pa, u64 va, void *arg),
 		     void *arg);
-#define pgd_drop_range pgd_unmap_range
 void pgd_walk_range(paddr_t pgd, u64 start, u64 end,
 		    unsigned (*fn)(paddr_t pa, u64 va, unsigned prot, void *arg), void *arg);
 void sync_icache(void *kaddr, size_t n);
