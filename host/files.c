@@ -62,6 +62,28 @@ static enum kind kind_of(const char *path)
 	return KIND_OTHER_ELF;
 }
 
+/*
+ * Linux makes no folders of its own when it unpacks a file. Those that the root image has are left
+ * out: they would get the mode given here.
+ */
+static void make_parents(const char *to)
+{
+	static const char *const given[] = {"/tmp", "/root", "/home", "/mnt", "/opt", "/media", "/srv"};
+	char *path = textf("%s", to);
+
+	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		bool there = false;
+
+		*slash = '\0';
+		for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++)
+			there = there || strcmp(path, given[i]) == 0;
+		if (!there && !is_system(path))
+			newc_directory(&archive, path + 1, 0755, 0);
+		*slash = '/';
+	}
+	free(path);
+}
+
 static void start_archive(void)
 {
 	int fd = memfd_create("tally-files", MFD_CLOEXEC);
@@ -102,6 +124,7 @@ static void copy_regular(const char *path, const char *to)
 	entry.size = (uint64_t)st.st_size;
 	if (archive.size + entry.size > max_size)
 		die(EXIT_TALLY, "%s is too much to copy into the guest (1 GiB in all)", path);
+	make_parents(to);
 	copy_contents(fd, path, &entry);
 	close(fd);
 }

@@ -95,7 +95,7 @@ TEST(bad_pointer, "ACC-ERRORS")
 	char *map = mmap(NULL, (size_t)page * 2, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct perf_event_attr attr = dummy();
 
-	REQUIRE(map != MAP_FAILED);
+	EXPECT(map != MAP_FAILED);
 	munmap(map + page, (size_t)page);
 	EXPECT_ERRNO(perf_open(NULL, 0, -1, -1, 0), EFAULT);
 	EXPECT_ERRNO(perf_open((void *)-4096L, 0, -1, -1, 0), EFAULT);
@@ -144,11 +144,11 @@ TEST(close_on_exec_when_asked, "ACC-ERRORS")
 	struct perf_event_attr attr = dummy();
 	int fd = perf_open(&attr, 0, -1, -1, 0);
 
-	REQUIRE(fd >= 0);
+	EXPECT(fd >= 0);
 	EXPECT_EQ(fcntl(fd, F_GETFD) & FD_CLOEXEC, 0);
 	close(fd);
 	fd = perf_open(&attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-	REQUIRE(fd >= 0);
+	EXPECT(fd >= 0);
 	EXPECT_EQ(fcntl(fd, F_GETFD) & FD_CLOEXEC, FD_CLOEXEC);
 }
 
@@ -159,8 +159,8 @@ TEST(out_of_descriptors, "ACC-LIMITS ACC-ERRORS")
 
 	while ((fd = perf_open(&attr, 0, -1, -1, 0)) >= 0)
 		last = fd;
-	EXPECT_EQ(errno, EMFILE);
-	REQUIRE(last >= 0);
+	EXPECT(last >= 0);
+	EXPECT_ERRNO(perf_open(&attr, 0, -1, -1, 0), EMFILE);
 	close(last);
 	EXPECT_EQ(perf_open(&attr, 0, -1, -1, 0), last);
 }
@@ -172,7 +172,7 @@ TEST(group_of_another_task_is_refused, "SLICE-GROUP ACC-ERRORS")
 	int to_child[2];
 	pid_t child;
 
-	REQUIRE(leader >= 0 && pipe(to_child) == 0);
+	EXPECT(leader >= 0 && pipe(to_child) == 0);
 	child = fork();
 	if (child == 0) {
 		char c;
@@ -191,7 +191,7 @@ TEST(sibling_cannot_lead, "SLICE-GROUP ACC-ERRORS")
 	int leader = perf_open(&attr, 0, -1, -1, 0);
 	int sibling = perf_open(&attr, 0, -1, leader, 0);
 
-	REQUIRE(leader >= 0 && sibling >= 0);
+	EXPECT(leader >= 0 && sibling >= 0);
 	EXPECT_ERRNO(perf_open(&attr, 0, -1, sibling, 0), EINVAL);
 	attr.pinned = 1;
 	EXPECT_ERRNO(perf_open(&attr, 0, -1, leader, 0), EINVAL);
@@ -206,12 +206,12 @@ TEST(group_larger_than_the_pmu, "SLICE-GROUP ACC-ERRORS")
 	int leader = open_or_skip(&attr, 0, -1, -1);
 	int n = 1;
 
-	REQUIRE(leader >= 0);
+	EXPECT(leader >= 0);
 	attr.disabled = 0; /* a disabled sibling is not held against the group */
 	while (n < 64 && perf_open(&attr, 0, -1, leader, 0) >= 0)
 		n++;
-	EXPECT_EQ(errno, EINVAL);
-	EXPECT(n >= 2 && n < 33);
+	EXPECT_BETWEEN(n, 2, 33);
+	EXPECT_ERRNO(perf_open(&attr, 0, -1, leader, 0), EINVAL);
 }
 
 /* Drops all privilege; perf_event_paranoid is what the system starts with. */
@@ -258,16 +258,16 @@ TEST(paranoid_levels, "ACC-PARANOID")
 	struct perf_event_attr kernel = user;
 	int was = paranoid();
 
-	REQUIRE(was != -100);
+	EXPECT(was != -100);
 	user.exclude_kernel = 1;
-	REQUIRE(set_paranoid(2));
+	EXPECT(set_paranoid(2));
 	EXPECT_EQ(as_nobody(&user, 0, -1), 0);
 	EXPECT_EQ(as_nobody(&kernel, 0, -1), EACCES);
 	EXPECT_EQ(as_nobody(&user, -1, 0), EACCES);
-	REQUIRE(set_paranoid(1));
+	EXPECT(set_paranoid(1));
 	EXPECT_EQ(as_nobody(&kernel, 0, -1), 0);
 	EXPECT_EQ(as_nobody(&kernel, -1, 0), EACCES);
-	REQUIRE(set_paranoid(0));
+	EXPECT(set_paranoid(0));
 	EXPECT_EQ(as_nobody(&kernel, -1, 0), 0);
 	EXPECT(set_paranoid(was));
 }
@@ -277,10 +277,8 @@ TEST(other_users_task, "ACC-PARANOID")
 	struct perf_event_attr user = perf_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
 	int was = paranoid();
 
-	REQUIRE(was != -100 && set_paranoid(1));
+	EXPECT(was != -100 && set_paranoid(1));
 	user.exclude_kernel = 1;
 	EXPECT_EQ(as_nobody(&user, getppid(), -1), EACCES);
 	EXPECT(set_paranoid(was));
 }
-
-CHECK_MAIN

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <sched.h>
+#include <stdint.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 
@@ -54,7 +55,7 @@ static inline uint64_t read_count(int fd)
 	uint64_t value = 0;
 
 	if (read(fd, &value, sizeof(value)) != sizeof(value))
-		CHECK_FAIL("read of a count fails with errno %d", errno);
+		FAIL("read of a count fails with errno %d", errno);
 	return value;
 }
 
