@@ -254,6 +254,7 @@ static void status_memory(struct seq *s, struct mm *mm)
 	measure(mm, &z);
 	mm_count_rss(mm, &rss);
 	all = rss.anon + rss.file + rss.shmem;
+	kb(s, "VmPeak", mm->hiwater_vm); /* perf takes a process without it for a kernel thread */
 	kb(s, "VmSize", z.total);
 	kb(s, "VmLck", z.locked);
 	kb(s, "VmHWM", MAX(mm->hiwater_rss, all));

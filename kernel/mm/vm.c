@@ -91,6 +91,8 @@ static void account(struct mm *mm, const struct vma *v, bool add)
 	u64 n = vma_pages(v);
 
 	mm->total_vm += add ? n : -n;
+	if (mm->total_vm > mm->hiwater_vm)
+		mm->hiwater_vm = mm->total_vm;
 	if (v->flags & VM_LOCKED)
 		mm->locked_vm += add ? n : -n;
 }

@@ -74,7 +74,7 @@ struct mm {
 	u64 start_code, end_code, start_data, end_data, start_stack;
 	struct file *exe;	  /* referenced */
 	u64 vdso;		  /* its base, 0 = none */
-	u64 rss, hiwater_rss, total_vm;   /* pages */
+	u64 rss, hiwater_rss, total_vm, hiwater_vm; /* pages */
 	struct mm *next, *prev;		  /* of all there are */
 };
 
