@@ -16,6 +16,7 @@
 #include <inttypes.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
@@ -25,6 +26,15 @@
 
 /** Fails with both numbers if two counts differ. */
 #define assert_count(got, expected) assert_int_equal((uint64_t)(got), (uint64_t)(expected))
+
+/** UNIT_ONLY='closed_*' in the environment: only tests with such names. */
+__attribute__((constructor)) static void unit_filter(void)
+{
+	const char *only = getenv("UNIT_ONLY");
+
+	if (only != NULL)
+		cmocka_set_test_filter(only);
+}
 
 static inline int unit_reset(void **state)
 {
