@@ -31,9 +31,9 @@ _Static_assert(sizeof(struct perf_waitq) <= sizeof(struct port_waitq), "port sto
 /* f->priv. Also found by its event, for port_fd_put() and port_signal(). */
 struct perf_file {
 	struct perf_event *event;
-	struct file *file; /* which holds it, so not referenced */
-	bool async;	   /* O_ASYNC; big lock */
-	u32 si_codes;	   /* BIT(POLL_*) to be signalled; put_off_lock */
+	struct file *file;	/* which holds it, so not referenced */
+	bool async;		/* O_ASYNC; big lock */
+	u32 si_codes;		/* BIT(POLL_*) to be signalled; put_off_lock */
 	struct perf_file *next; /* on `to_signal` */
 	bool queued;
 	struct work work;
@@ -43,9 +43,10 @@ struct perf_file {
 static struct spinlock put_off_lock; /* interrupts off */
 static struct perf_waitq *put_off;
 static struct perf_file *to_signal;
-static struct perf_file *perf_files; /* uthash by event. Changed under the big lock and put_off_lock */
-static u32 delivering;		     /* CPUs that have taken something off a list and not done with it */
-static u32 nr_async;		     /* files with O_ASYNC: while there are none, port_signal() is short */
+static struct perf_file
+	*perf_files;   /* uthash by event. Changed under the big lock and put_off_lock */
+static u32 delivering; /* CPUs that have taken something off a list and not done with it */
+static u32 nr_async;   /* files with O_ASYNC: while there are none, port_signal() is short */
 
 void port_waitq_init(struct port_waitq *waitq)
 {

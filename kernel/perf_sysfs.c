@@ -139,12 +139,16 @@ static void add_pmu(struct perf_pmu *pmu)
 {
 	const struct pseudo_file files[] = {
 		{.name = "type", .mode = 0444, .show = type_show, .arg = pmu},
-		{.name = "perf_event_mux_interval_ms", .mode = 0644, .show = interval_show,
-		 .store = interval_store, .arg = pmu},
+		{.name = "perf_event_mux_interval_ms",
+		 .mode = 0644,
+		 .show = interval_show,
+		 .store = interval_store,
+		 .arg = pmu},
 	};
-	const struct pseudo_file cpus = {
-		.name = pmu->caps & PERF_PMU_CPU_ONLY ? "cpumask" : "cpus",
-		.mode = 0444, .show = cpus_show, .arg = pmu};
+	const struct pseudo_file cpus = {.name = pmu->caps & PERF_PMU_CPU_ONLY ? "cpumask" : "cpus",
+					 .mode = 0444,
+					 .show = cpus_show,
+					 .arg = pmu};
 	char device[PATH_SIZE], link[PATH_SIZE], target[PATH_SIZE];
 
 	snprintf(device, sizeof(device), "devices/%s", pmu->name);

@@ -331,9 +331,9 @@ static const struct perf_pmu_ops armv8_ops = {
 };
 
 static const struct perf_pmu_text armv8_formats[] = {
-	{ "event", "config:0-15" },
-	{ "long", "config1:0" }, /* counts are always 64 bits wide: nothing to do */
-	{ NULL, NULL },
+	{"event", "config:0-15"},
+	{"long", "config1:0"}, /* counts are always 64 bits wide: nothing to do */
+	{NULL, NULL},
 };
 
 static void probe(void)

@@ -32,7 +32,7 @@ enum {
 };
 
 /* By number. Left out are SW_INCR, which only the kernel could increment, and CHAIN, no event by itself. */
-#define EVENT(number, event_name) [0x##number] = { event_name, "event=0x00" #number }
+#define EVENT(number, event_name) [0x##number] = {event_name, "event=0x00" #number}
 static const struct perf_pmu_text names[COMMON_EVENTS] = {
 	EVENT(01, "l1i_cache_refill"),
 	EVENT(02, "l1i_tlb_refill"),
@@ -124,12 +124,12 @@ static int cache_event(uint64_t config)
 	static const struct {
 		uint8_t access, miss;
 	} reads[PERF_COUNT_HW_CACHE_MAX] = {
-		[PERF_COUNT_HW_CACHE_L1D] = { L1D_CACHE, L1D_CACHE_REFILL },
-		[PERF_COUNT_HW_CACHE_L1I] = { L1I_CACHE, L1I_CACHE_REFILL },
-		[PERF_COUNT_HW_CACHE_LL] = { LL_CACHE_RD, LL_CACHE_MISS_RD },
-		[PERF_COUNT_HW_CACHE_DTLB] = { L1D_TLB, L1D_TLB_REFILL },
-		[PERF_COUNT_HW_CACHE_ITLB] = { L1I_TLB, L1I_TLB_REFILL },
-		[PERF_COUNT_HW_CACHE_BPU] = { BR_PRED, BR_MIS_PRED },
+		[PERF_COUNT_HW_CACHE_L1D] = {L1D_CACHE, L1D_CACHE_REFILL},
+		[PERF_COUNT_HW_CACHE_L1I] = {L1I_CACHE, L1I_CACHE_REFILL},
+		[PERF_COUNT_HW_CACHE_LL] = {LL_CACHE_RD, LL_CACHE_MISS_RD},
+		[PERF_COUNT_HW_CACHE_DTLB] = {L1D_TLB, L1D_TLB_REFILL},
+		[PERF_COUNT_HW_CACHE_ITLB] = {L1I_TLB, L1I_TLB_REFILL},
+		[PERF_COUNT_HW_CACHE_BPU] = {BR_PRED, BR_MIS_PRED},
 	};
 	uint64_t cache = config & 0xff, op = config >> 8 & 0xff, result = config >> 16 & 0xff;
 	int event;

@@ -11,12 +11,12 @@
 #include <stdint.h>
 
 /* PMCR_EL0 */
-#define PMCR_E	       (UINT64_C(1) << 0) /* counters that are enabled count */
-#define PMCR_P	       (UINT64_C(1) << 1) /* zero the event counters */
-#define PMCR_C	       (UINT64_C(1) << 2) /* zero the cycle counter */
-#define PMCR_LC	       (UINT64_C(1) << 6) /* the cycle counter overflows at 64 bits */
-#define PMCR_LP	       (UINT64_C(1) << 7) /* so do event counters (FEAT_PMUv3p5) */
-#define PMCR_N(v)      ((unsigned int)((v) >> 11) & 31U)
+#define PMCR_E	  (UINT64_C(1) << 0) /* counters that are enabled count */
+#define PMCR_P	  (UINT64_C(1) << 1) /* zero the event counters */
+#define PMCR_C	  (UINT64_C(1) << 2) /* zero the cycle counter */
+#define PMCR_LC	  (UINT64_C(1) << 6) /* the cycle counter overflows at 64 bits */
+#define PMCR_LP	  (UINT64_C(1) << 7) /* so do event counters (FEAT_PMUv3p5) */
+#define PMCR_N(v) ((unsigned int)((v) >> 11) & 31U)
 
 /* PMEVTYPERn_EL0 and PMCCFILTR_EL0 */
 #define PMEVTYPER_EVENT 0xffffU
@@ -32,12 +32,12 @@
 
 #if defined(__aarch64__)
 
-#define PMU_REG_READ(fn, reg)                                            \
-	static inline uint64_t fn(void)                                  \
-	{                                                                \
-		uint64_t v;                                              \
-		__asm__ volatile("mrs %0, " reg : "=r"(v)::"memory");    \
-		return v;                                                \
+#define PMU_REG_READ(fn, reg)                                         \
+	static inline uint64_t fn(void)                               \
+	{                                                             \
+		uint64_t v;                                           \
+		__asm__ volatile("mrs %0, " reg : "=r"(v)::"memory"); \
+		return v;                                             \
 	}
 #define PMU_REG_WRITE(fn, reg)                                           \
 	static inline void fn(uint64_t v)                                \

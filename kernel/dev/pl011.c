@@ -2,9 +2,9 @@
 /* PL011 serial port (DDI 0183): the kernel log, by polling, transmit only. */
 #include "dev/dev.h"
 
-#define UART_DR	  0x00
-#define UART_FR	  0x18
-#define FR_TXFF	  BIT(5)
+#define UART_DR 0x00
+#define UART_FR 0x18
+#define FR_TXFF BIT(5)
 
 static volatile char *uart;
 

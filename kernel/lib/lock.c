@@ -19,7 +19,7 @@
 #define WANTED 2u /* the first of the queue is impatient: nobody may overtake it */
 #define ASLEEP 4u /* the first of the queue has to be woken */
 
-#define SPINS	 300			 /* looks before sleeping */
+#define SPINS	 300 /* looks before sleeping */
 #define PATIENCE (200 * NSEC_PER_USEC)
 
 static struct {

@@ -12,9 +12,9 @@
 
 static struct spinlock lock; /* interrupts off; not taken once panicking */
 static bool panicking;
-static bool started;	     /* the serial port is there */
+static bool started; /* the serial port is there */
 static struct log_line ring[LOG_LINES];
-static u64 next;	     /* sequence number of the line being gathered: ring[next % LOG_LINES] */
+static u64 next; /* sequence number of the line being gathered: ring[next % LOG_LINES] */
 
 static u64 log_lock(void)
 {

@@ -11,8 +11,8 @@
 #define LOG_LINE_MAX 232 /* a longer line is cut */
 
 struct log_line {
-	u64 seq;	 /* 0 for the first line since boot */
-	u64 time_ns;	 /* clock_ns() */
+	u64 seq;     /* 0 for the first line since boot */
+	u64 time_ns; /* clock_ns() */
 	u32 len;
 	char text[LOG_LINE_MAX]; /* without the newline; not ended by NUL */
 };

@@ -37,7 +37,8 @@ static void put_text(struct out *o, const struct spec *s, const char *text, size
 		pad(o, ' ', space);
 }
 
-static void put_number(struct out *o, const struct spec *s, u64 v, unsigned base, const char *prefix)
+static void put_number(struct out *o, const struct spec *s, u64 v, unsigned base,
+		       const char *prefix)
 {
 	const char *digits = s->upper ? "0123456789ABCDEF" : "0123456789abcdef";
 	char text[24];
@@ -182,7 +183,8 @@ static void convert(struct out *o, char conversion, struct spec *s, int bytes, v
 		text = va_arg(*ap, const char *);
 		if (!text)
 			text = "(null)";
-		put_text(o, s, text, s->precision < 0 ? strlen(text) : strnlen(text, (size_t)s->precision));
+		put_text(o, s, text,
+			 s->precision < 0 ? strlen(text) : strnlen(text, (size_t)s->precision));
 		break;
 	case '%':
 		put(o, '%');

@@ -124,7 +124,8 @@ u64 strtoull(const char *s, char **end, int base)
 		base = p[0] == '0' ? 8 : 10;
 	}
 	for (; (d = digit(*p)) < base; p++)
-		if (__builtin_mul_overflow(v, (u64)base, &v) || __builtin_add_overflow(v, (u64)d, &v))
+		if (__builtin_mul_overflow(v, (u64)base, &v) ||
+		    __builtin_add_overflow(v, (u64)d, &v))
 			v = ~0ULL;
 	if (end)
 		*end = (char *)(uintptr_t)p;

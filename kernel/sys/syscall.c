@@ -13,7 +13,9 @@ static const syscall_fn table[] = {
 #undef SYSCALL
 
 #define NR_NOTED 512
-static u64 noted[NR_NOTED / 64]; /* numbers that the log has named; the last one stands for all from there on */
+static u64
+	noted[NR_NOTED /
+	      64]; /* numbers that the log has named; the last one stands for all from there on */
 
 static long not_there(u64 nr)
 {

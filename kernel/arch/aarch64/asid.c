@@ -20,8 +20,8 @@ extern u64 empty_l0[];
 static struct spinlock lock;
 static u64 generation = ASID_COUNT; /* 0 in an mm means that it has none */
 static u32 next_asid = 1;
-static u32 live[MAX_CPUS];	   /* by CPU */
-static u32 held_over[MAX_CPUS];    /* live ones of the last generation */
+static u32 live[MAX_CPUS];	/* by CPU */
+static u32 held_over[MAX_CPUS]; /* live ones of the last generation */
 
 static bool is_held_over(u32 asid)
 {

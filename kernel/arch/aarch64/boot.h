@@ -11,7 +11,7 @@ void psci_init(void);
 void arch_map_init(void);    /* the final direct map; ioremap() works from here on */
 void arch_memory_init(void); /* the page allocator */
 void arch_irq_init(void);
-void arch_timer_init(void);  /* also on each later CPU */
+void arch_timer_init(void); /* also on each later CPU */
 void arch_smp_init(void);
 
 #endif

@@ -21,31 +21,31 @@
 #define CTLR_ARE	BIT(4)
 #define CTLR_RWP	BIT(31)
 
-#define GICR_TYPER	0x0008
-#define GICR_WAKER	0x0014
-#define GICR_SGI_FRAME	0x10000
-#define GICR_STRIDE	0x20000
-#define TYPER_LAST	BIT(4)
-#define WAKER_SLEEP	BIT(1)
-#define WAKER_ASLEEP	BIT(2)
+#define GICR_TYPER     0x0008
+#define GICR_WAKER     0x0014
+#define GICR_SGI_FRAME 0x10000
+#define GICR_STRIDE    0x20000
+#define TYPER_LAST     BIT(4)
+#define WAKER_SLEEP    BIT(1)
+#define WAKER_ASLEEP   BIT(2)
 
 /* CPU interface registers, by encoding: the assembler wants a GICv3 CPU for the names. */
-#define ICC_PMR	    s3_0_c4_c6_0
-#define ICC_IAR1    s3_0_c12_c12_0
-#define ICC_EOIR1   s3_0_c12_c12_1
-#define ICC_BPR1    s3_0_c12_c12_3
-#define ICC_CTLR    s3_0_c12_c12_4
-#define ICC_SRE	    s3_0_c12_c12_5
-#define ICC_IGRPEN1 s3_0_c12_c12_7
-#define ICC_SGI1R   s3_0_c12_c11_5
-#define read_icc(r)	read_icc_(r)
-#define read_icc_(r)	read_sysreg(r)
-#define write_icc(r, v) write_icc_(r, v)
+#define ICC_PMR		 s3_0_c4_c6_0
+#define ICC_IAR1	 s3_0_c12_c12_0
+#define ICC_EOIR1	 s3_0_c12_c12_1
+#define ICC_BPR1	 s3_0_c12_c12_3
+#define ICC_CTLR	 s3_0_c12_c12_4
+#define ICC_SRE		 s3_0_c12_c12_5
+#define ICC_IGRPEN1	 s3_0_c12_c12_7
+#define ICC_SGI1R	 s3_0_c12_c11_5
+#define read_icc(r)	 read_icc_(r)
+#define read_icc_(r)	 read_sysreg(r)
+#define write_icc(r, v)	 write_icc_(r, v)
 #define write_icc_(r, v) write_sysreg(r, v)
 
-#define FIRST_SPI   32
-#define NR_INTIDS   1020
-#define PRIORITY    0xa0
+#define FIRST_SPI 32
+#define NR_INTIDS 1020
+#define PRIORITY  0xa0
 
 static volatile char *gicd, *gicr_region;
 static volatile char *gicr[MAX_CPUS]; /* SGI frame of each CPU's redistributor */

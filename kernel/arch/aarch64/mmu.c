@@ -17,10 +17,10 @@ extern u64 kernel_l0[], empty_l0[];
 extern char _image_start[], _text[], _etext[], _rodata[], _erodata[], _data[], _end[];
 void set_kernel_tables(paddr_t l0);
 
-#define PROT_DATA	(PTE_ATTR(MT_NORMAL) | PTE_INNER | PTE_PXN | PTE_UXN)
-#define PROT_RODATA	(PROT_DATA | PTE_RDONLY)
-#define PROT_TEXT	(PTE_ATTR(MT_NORMAL) | PTE_INNER | PTE_RDONLY | PTE_UXN)
-#define PROT_DEVICE	(PTE_ATTR(MT_DEVICE) | PTE_PXN | PTE_UXN)
+#define PROT_DATA   (PTE_ATTR(MT_NORMAL) | PTE_INNER | PTE_PXN | PTE_UXN)
+#define PROT_RODATA (PROT_DATA | PTE_RDONLY)
+#define PROT_TEXT   (PTE_ATTR(MT_NORMAL) | PTE_INNER | PTE_RDONLY | PTE_UXN)
+#define PROT_DEVICE (PTE_ATTR(MT_DEVICE) | PTE_PXN | PTE_UXN)
 
 /* Tables made before the page allocator works. */
 #define EARLY_TABLES 24
@@ -60,7 +60,8 @@ static u64 map_one(paddr_t pa, u64 size, u64 prot)
 
 		if (level > 0 && size >= span && IS_ALIGNED(pa, span)) {
 			if (!*entry)
-				*entry = pa | prot | PTE_AF | PTE_VALID | (level == 3 ? PTE_TABLE : 0);
+				*entry = pa | prot | PTE_AF | PTE_VALID |
+					 (level == 3 ? PTE_TABLE : 0);
 			return span;
 		}
 		table = table_below(entry);

@@ -78,8 +78,7 @@ paddr_t pgd_alloc(void)
 /* The first entry in [p, stop) that is not zero, or stop: most are, so eight at a time. */
 static inline u64 *skip_zeros(u64 *p, u64 *stop)
 {
-	while (stop - p >= 8 &&
-	       !(p[0] | p[1] | p[2] | p[3] | p[4] | p[5] | p[6] | p[7]))
+	while (stop - p >= 8 && !(p[0] | p[1] | p[2] | p[3] | p[4] | p[5] | p[6] | p[7]))
 		p += 8;
 	while (p < stop && !*p)
 		p++;
@@ -172,7 +171,7 @@ paddr_t pgd_lookup(paddr_t pgd, u64 va, unsigned *prot)
 /* A walk over the entries in use, in address order. */
 struct walk {
 	paddr_t pgd;
-	u64 va, end; /* where it is: pte is the entry for va */
+	u64 va, end;	 /* where it is: pte is the entry for va */
 	u64 *pte, *stop; /* the part of a level 3 table that is being looked at */
 };
 
@@ -295,8 +294,8 @@ static void flush_range(paddr_t pgd, u64 first, u64 last)
 	dsb(ish);
 }
 
-void pgd_walk_range(paddr_t pgd, u64 start, u64 end,
-		    unsigned (*fn)(paddr_t, u64, unsigned, void *), void *arg)
+void pgd_walk_range(paddr_t pgd, u64 start, u64 end, unsigned (*fn)(paddr_t, u64, unsigned, void *),
+		    void *arg)
 {
 	struct walk w = walk_begin(pgd, start, end);
 	u64 first = 0, last = 0;

@@ -6,9 +6,9 @@
 #include "arch/aarch64/cpu.h"
 
 extern const u32 ksyms_count;
-extern const u32 ksyms_offset[];      /* of the function, from _text */
-extern const u32 ksyms_name[];	      /* where its type and name begin in ksyms_strings */
-extern const char ksyms_strings[];    /* nm's letter, then the name, ended by NUL */
+extern const u32 ksyms_offset[];   /* of the function, from _text */
+extern const u32 ksyms_name[];	   /* where its type and name begin in ksyms_strings */
+extern const char ksyms_strings[]; /* nm's letter, then the name, ended by NUL */
 extern char _text[], _etext[];
 
 bool ksym_get(size_t i, u64 *addr, char *type, const char **name)

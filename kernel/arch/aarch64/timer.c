@@ -8,7 +8,8 @@
 #include "arch/aarch64/sysreg.h"
 #include "proc/sched.h"
 
-#define TIMER_PPI 27 /* the virtual timer's, by the Base System Architecture; the device tree says the same */
+#define TIMER_PPI \
+	27 /* the virtual timer's, by the Base System Architecture; the device tree says the same */
 
 #define CTL_ENABLE BIT(0)
 #define CTL_IMASK  BIT(1)

@@ -21,8 +21,8 @@ enum esr_class {
 	EC_BRK = 0x3c,
 };
 #define ESR_CLASS(esr) ((unsigned)((esr) >> 26) & 0x3f)
-#define ESR_WNR	       BIT(6)  /* data abort: by a write */
-#define ESR_CM	       BIT(8)  /* data abort: by cache maintenance */
+#define ESR_WNR	       BIT(6) /* data abort: by a write */
+#define ESR_CM	       BIT(8) /* data abort: by cache maintenance */
 #define ESR_FSC(esr)   ((unsigned)(esr)&0x3f)
 
 void trap_el0_sync(struct pt_regs *regs);
