@@ -11,6 +11,7 @@
 #include "perf_port.h"
 #include "proc/task.h"
 #include "proc/work.h"
+#include "sys/sysrq.h"
 
 static void load_root(void)
 {
@@ -42,6 +43,7 @@ void kernel_main(paddr_t dtb)
 	load_root();
 	devfs_init();
 	procfs_init();
+	sysrq_init();
 	sysfs_init();
 	mem_devices_init();
 	fw_cfg_init();
