@@ -67,6 +67,23 @@ static void inheriting_with_child(void)
 	sim_run(3, 100);
 }
 
+/* The child waits; its event is a copy of the target's, so the two may swap. */
+static void copies(void)
+{
+	inheriting();
+	child = sim_fork(target);
+	sim_switch(1, child);
+	sim_run(1, 100);
+	sim_switch(1, target);
+}
+
+static void disabled_copies(void)
+{
+	make_tasks();
+	open_with(true, true);
+	child = sim_fork(target);
+}
+
 static void disabled(void)
 {
 	make_tasks();
@@ -123,6 +140,15 @@ static void opens(void *arg)
 	(void)arg;
 	result = sim_open(monitor, &attr, sim_tid(target), -1, -1, 0);
 	fd = (int)result;
+}
+
+static void opens_another(void *arg)
+{
+	struct perf_event_attr attr = sim_attr_hw(PERF_COUNT_HW_CPU_CYCLES);
+
+	(void)arg;
+	result = sim_open(monitor, &attr, sim_tid(target), -1, -1, 0);
+	sim_assert(result >= 0);
 }
 
 static void opens_inherited(void *arg)
@@ -233,6 +259,44 @@ static void moves_and_returns(void *arg)
 	sim_run(1, 10);
 }
 
+/* Straight from one task to the other, whose events are copies. */
+static void trade_places(void *arg)
+{
+	(void)arg;
+	sim_switch(1, child);
+	sim_run(1, 10);
+	sim_switch(1, target);
+	sim_run(1, 10);
+}
+
+static void trades_and_moves(void *arg)
+{
+	(void)arg;
+	sim_switch(1, child);
+	sim_run(1, 10);
+	sim_switch(3, target);
+	sim_run(3, 10);
+}
+
+static void trades_and_exits(void *arg)
+{
+	(void)arg;
+	sim_switch(1, child);
+	sim_run(1, 10);
+	sim_exit(child);
+	sim_switch(1, target);
+	sim_run(1, 10);
+}
+
+static void helper_opens_on_child(void *arg)
+{
+	struct perf_event_attr attr = sim_attr_hw(PERF_COUNT_HW_CPU_CYCLES);
+
+	(void)arg;
+	result = sim_open(helper, &attr, sim_tid(child), -1, -1, 0);
+	sim_assert(result >= 0 || result == -ESRCH);
+}
+
 /* The monitor itself is preempted wherever it is, and goes on elsewhere. */
 static void monitor_is_moved(void *arg)
 {
@@ -306,7 +370,8 @@ static void all_is_counted(void)
 		assert_count(sim_value(monitor, fd), truth + 7 * RATE);
 	}
 	sim_close(monitor, fd);
-	sim_check_no_events();
+	if (child == NULL)
+		sim_check_no_events();
 }
 
 static void reads_are_in_order(void)
@@ -359,6 +424,24 @@ static void counts_from_now_on(void)
 	}
 	sim_close(monitor, fd);
 	sim_check_no_events();
+}
+
+/* What is open on the child goes on counting it, and nobody else. */
+static void child_is_counted_as_well(void)
+{
+	uint64_t before;
+
+	all_is_counted();
+	if (result < 0 || sim_dead(child))
+		return;
+	before = sim_value(monitor, (int)result);
+	assert_true(before <= sim_count(child, SIM_EVENT_CYCLES, SIM_IN_BOTH));
+	sim_switch(3, NULL);
+	sim_switch(1, target);
+	sim_run(1, 10);
+	sim_switch(1, child);
+	sim_run(1, 10);
+	assert_count(sim_value(monitor, (int)result), before + 30);
 }
 
 /* Enabled by now, root and copies. */
@@ -481,6 +564,18 @@ static const struct titled_story stories[] = {
 	STORY(inheriting_with_child, closes, child_exits, forks, nothing_is_left, 2),
 	STORY(inheriting_with_child, reads, child_exits, exits, all_is_counted, 2),
 	STORY(inheriting_with_child, disables, child_forks, NULL, all_are_disabled, 2),
+	STORY(copies, reads_twice, trade_places, NULL, reads_are_in_order, 2),
+	STORY(copies, reads_twice, trades_and_moves, NULL, reads_are_in_order, 2),
+	STORY(copies, reads, trades_and_exits, helper_reads, all_is_counted, 2),
+	STORY(copies, reads, trade_places, helper_opens_on_child, child_is_counted_as_well, 2),
+	STORY(copies, reads, trades_and_moves, helper_opens_on_child, child_is_counted_as_well, 2),
+	STORY(copies, closes, trade_places, NULL, nothing_is_left, 2),
+	STORY(copies, closes, trades_and_moves, helper_opens, nothing_is_left, 2),
+	STORY(copies, closes, trades_and_exits, NULL, nothing_is_left, 2),
+	STORY(copies, disables, trade_places, NULL, all_are_disabled, 2),
+	STORY(copies, enables, trade_places, helper_disables_and_enables, all_are_enabled, 2),
+	STORY(copies, opens_another, trade_places, NULL, joined_or_not, 2),
+	STORY(disabled_copies, enables, trade_places, NULL, all_are_enabled, 2),
 	STORY(three_counting, reads, goes_and_comes, helper_closes_sibling, group_is_whole, 2),
 	STORY(three_counting, closes, goes_and_comes, helper_closes_sibling, leader_is_gone, 2),
 	STORY(counting, closes, goes_and_comes, helper_joins_group, joined_or_not, 2),

@@ -132,7 +132,6 @@ static void slice(int cpu, unsigned int slot)
 {
 	struct sim_task *task = crowd[slot];
 
-	sim_assert(sim_switch(cpu, task));
 	for (uint64_t n = sim_random(4); n > 0; n--) {
 		sim_run(cpu, sim_random(multiplexing ? 3000000 : 200));
 		switch (sim_random(8)) {
@@ -156,24 +155,39 @@ static void slice(int cpu, unsigned int slot)
 			break;
 		}
 	}
-	sim_switch(cpu, NULL);
+}
+
+/* Take somebody who is free, the root if the first choice is not; or nobody, -1. */
+static int take_one(void)
+{
+	unsigned int slot = (unsigned int)sim_random(CROWD);
+
+	if (crowd[slot] == NULL || taken[slot])
+		slot = 0;
+	if (taken[slot])
+		return -1;
+	taken[slot] = true;
+	return (int)slot;
 }
 
 static void runs_the_crowd(int cpu)
 {
-	for (int i = 0; i < 25; i++) {
-		unsigned int slot = (unsigned int)sim_random(CROWD);
+	int slot, last = -1;
 
-		if (crowd[slot] == NULL || taken[slot])
-			slot = 0;
-		if (taken[slot]) {
+	for (int i = 0; i < 25; i++) {
+		slot = sim_random(4) == 0 ? -1 : take_one();
+		sim_assert(sim_switch(cpu, slot < 0 ? NULL : crowd[slot]));
+		if (last >= 0)
+			taken[last] = false;
+		last = slot;
+		if (slot < 0)
 			sim_run(cpu, 1);
-			continue;
-		}
-		taken[slot] = true;
-		slice(cpu, slot);
-		taken[slot] = false;
+		else
+			slice(cpu, (unsigned int)slot);
 	}
+	sim_switch(cpu, NULL);
+	if (last >= 0)
+		taken[last] = false;
 }
 
 static void cpu_1(void *arg)
