@@ -111,6 +111,27 @@ static void copy_contents(int fd, const char *path, const struct newc_entry *ent
 	}
 }
 
+/*
+ * The folders above an entry, which Linux does not make by itself. One that is there already
+ * gets the mode that it has anyway (host/rootfs.c).
+ */
+static void add_parents(const char *to)
+{
+	for (const char *slash = strchr(to + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		char *parent = strndup(to + 1, (size_t)(slash - to - 1));
+		mode_t mode = 0755;
+
+		if (!parent)
+			abort();
+		if (strcmp(parent, "tmp") == 0 || strcmp(parent, "var/tmp") == 0)
+			mode = 01777;
+		else if (strcmp(parent, "root") == 0)
+			mode = 0700;
+		newc_directory(&archive, parent, mode, 0);
+		free(parent);
+	}
+}
+
 static void copy_regular(const char *path, const char *to)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -124,6 +145,7 @@ static void copy_regular(const char *path, const char *to)
 	entry.size = (uint64_t)st.st_size;
 	if (archive.size + entry.size > max_size)
 		die(EXIT_TALLY, "%s is too much to copy into the guest (1 GiB in all)", path);
+	add_parents(to);
 	make_parents(to);
 	copy_contents(fd, path, &entry);
 	close(fd);
@@ -137,7 +159,16 @@ static void copy_link(const char *path, const char *to, const struct stat *st)
 	if (n < 0)
 		die(EXIT_TALLY, "cannot read %s: %s", path, strerror(errno));
 	target[n] = '\0';
+	add_parents(to);
 	newc_symlink(&archive, to + 1, target, (uint32_t)st->st_mtime);
+}
+
+static void copy_folder(const char *to, const struct stat *st)
+{
+	if (!to[1])
+		return;
+	add_parents(to);
+	newc_directory(&archive, to + 1, st->st_mode & 07777, (uint32_t)st->st_mtime);
 }
 
 /* Copies a file or a whole folder. `to` is an absolute path of the guest. */
@@ -152,9 +183,8 @@ static void copy_tree(const char *path, const char *to)
 
 		if (entry->fts_info == FTS_F)
 			copy_regular(entry->fts_accpath, target);
-		else if (entry->fts_info == FTS_D && target[1])
-			newc_directory(&archive, target + 1, entry->fts_statp->st_mode & 07777,
-				       (uint32_t)entry->fts_statp->st_mtime);
+		else if (entry->fts_info == FTS_D)
+			copy_folder(target, entry->fts_statp);
 		else if (entry->fts_info == FTS_SL || entry->fts_info == FTS_SLNONE)
 			copy_link(entry->fts_accpath, target, entry->fts_statp);
 		else if (entry->fts_info == FTS_ERR || entry->fts_info == FTS_DNR ||
