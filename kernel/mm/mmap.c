@@ -29,6 +29,21 @@ bool within_limit(const struct mm *mm, u64 more_pages)
 	return limit == RLIM64_INFINITY || mm->total_vm + more_pages <= limit >> PAGE_SHIFT;
 }
 
+/*
+ * Linux's heuristic overcommit (vm.overcommit_memory = 0): one request may not
+ * be for more than there is altogether. Of memory that can be written to, and
+ * that was not asked for with MAP_NORESERVE.
+ */
+bool can_commit(u32 vm, u64 pages)
+{
+	u64 total, free;
+
+	if (vm & VM_NORESERVE || (vm & (VM_WRITE | VM_SHARED)) != VM_WRITE)
+		return true;
+	page_stats(&total, &free);
+	return pages <= total;
+}
+
 /* Where the gap below an area ends: a stack keeps some distance. */
 static u64 gap_end(const struct vma *v)
 {
@@ -255,7 +270,8 @@ s64 vm_mmap(struct mm *mm, u64 addr, u64 len, u32 prot, u32 flags, struct file *
 		err = lock_limit(mm, len >> PAGE_SHIFT);
 	if (err)
 		return err;
-	if (!within_limit(mm, len >> PAGE_SHIFT))
+	if (!within_limit(mm, len >> PAGE_SHIFT) ||
+	    !can_commit(f ? vm : vm & ~(u32)VM_SHARED, len >> PAGE_SHIFT))
 		return -ENOMEM;
 	v = vma_new(mm, 0, len, vm);
 	if (!v)
@@ -363,6 +379,12 @@ int vm_mprotect(struct mm *mm, u64 addr, u64 len, u32 prot)
 			break;
 		}
 		if ((v->flags & VM_ACCESS) != vm) {
+			u64 pages = (MIN(end, v->end) - at) >> PAGE_SHIFT;
+
+			if (!can_commit(vm | (v->flags & (VM_SHARED | VM_NORESERVE)), pages)) {
+				err = -ENOMEM;
+				break;
+			}
 			err = vma_isolate(mm, at, MIN(end, v->end));
 			if (err)
 				break;
@@ -384,7 +406,8 @@ static int grow_heap(struct mm *mm, u64 from, u64 to)
 
 	if (i < mm->nr_areas && gap_end(mm->areas[i]) < to + PAGE_SIZE)
 		return -ENOMEM;
-	if (!within_limit(mm, (to - from) >> PAGE_SHIFT))
+	if (!within_limit(mm, (to - from) >> PAGE_SHIFT) ||
+	    !can_commit(vm, (to - from) >> PAGE_SHIFT))
 		return -ENOMEM;
 	if (v && v->end == from && !v->file && !v->ops && (v->flags & ~(u32)VM_ANON_PAGES) == vm) {
 		vma_resize(mm, v, v->start, to);

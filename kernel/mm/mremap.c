@@ -42,8 +42,10 @@ static int check_area(struct mm *mm, u64 addr, u64 old_len, u64 new_len, u32 fla
 		return 0;
 	if (whole || v->flags & VM_DONTEXPAND)
 		return -EFAULT;
-	return new_len > old_len && !within_limit(mm, (new_len - old_len) >> PAGE_SHIFT) ? -ENOMEM
-											 : 0;
+	if (new_len > old_len && (!within_limit(mm, (new_len - old_len) >> PAGE_SHIFT) ||
+				  !can_commit(v->flags, (new_len - old_len) >> PAGE_SHIFT)))
+		return -ENOMEM;
+	return 0;
 }
 
 /* Makes a new area at `to` (free) with the pages of [addr, addr+old_len) and takes the old one away. */

@@ -64,6 +64,7 @@ void vma_tell_perf(const struct vma *vma);
 /* mmap.c: a free place of len bytes as Linux picks it, -ENOMEM. */
 s64 find_place(const struct mm *mm, u64 hint, u64 len);
 u32 prot_to_vm(u32 prot);
+bool can_commit(u32 vm, u64 pages); /* areas with flags vm: is there so much memory at all? */
 bool within_limit(const struct mm *mm, u64 more_pages); /* RLIMIT_AS */
 
 #endif

@@ -10,7 +10,7 @@
 #include "mm/vm.h"
 #include "proc/task.h"
 
-#define EXEC_HEAD 256 /* bytes of the file that tell its format; a #! line is not longer */
+#define EXEC_HEAD 255 /* bytes of the file that tell its format; a #! line is cut off there, as on Linux */
 #define STACK_TOP TASK_SIZE
 
 struct binprm {

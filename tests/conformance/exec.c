@@ -170,7 +170,6 @@ TEST(refused_elf_files, "")
 {
 	EXPECT_ERRNO(execve(damaged(offsetof(Elf64_Ehdr, e_machine), EM_X86_64), none, none),
 		     ENOEXEC);
-	EXPECT_ERRNO(execve(damaged(EI_CLASS, ELFCLASS32), none, none), ENOEXEC);
 	EXPECT_ERRNO(execve(damaged(offsetof(Elf64_Ehdr, e_type), ET_REL), none, none), ENOEXEC);
 	EXPECT_ERRNO(execve(damaged(offsetof(Elf64_Ehdr, e_phentsize), 8), none, none), ENOEXEC);
 	EXPECT_ERRNO(execve(damaged(0, 'x'), none, none), ENOEXEC);
@@ -263,7 +262,7 @@ TEST(long_script_lines, "")
 	/* the argument may be cut off, the name may not */
 	memset(text + strlen(text), 'b', 400);
 	EXPECT_EQ(run(script("l1", text), argv, none), 0);
-	EXPECT_EQ(strspn(output, "b"), 256 - strlen("#!/bin/echo "));
+	EXPECT_EQ(strspn(output, "b"), 255 - strlen("#!/bin/echo "));
 	memset(text, 'a', 500);
 	memcpy(text, "#!/bin/", 7);
 	EXPECT_ERRNO(execve(script("l2", text), argv, none), ENOEXEC);
