@@ -464,22 +464,39 @@ static long socket_ioctl(struct file *f, unsigned cmd, unsigned long arg)
 	return put_user(n, (int *)arg);
 }
 
-static void socket_release(struct file *f)
+/* A closed socket waits for nothing more: it lets go of its peer, which may go on holding it. */
+static void drop_peer(struct unix_sock *s)
 {
-	struct unix_sock *s = f->priv, *p, *tmp;
+	struct unix_sock *peer = s->peer;
 
-	s->dead = true;
-	unix_unbind(s);
+	s->peer = NULL;
+	if (peer)
+		unix_put(peer);
+}
+
+/* Connections that nobody accepted. */
+static void reset_pending(struct unix_sock *s)
+{
+	struct unix_sock *p, *tmp;
+
 	DL_FOREACH_SAFE2(s->pending, p, tmp, pnext) {
 		DL_DELETE2(s->pending, p, pprev, pnext);
 		p->dead = true;
-		if (p->peer) {
-			p->peer->error = -ECONNRESET;
-			wake_up(&p->peer->rd);
-			wake_up(&p->peer->poll);
-		}
+		p->peer->error = -ECONNRESET;
+		wake_up(&p->peer->rd);
+		wake_up(&p->peer->poll);
+		drop_peer(p);
 		unix_put(p);
 	}
+}
+
+static void socket_release(struct file *f)
+{
+	struct unix_sock *s = f->priv;
+
+	s->dead = true;
+	unix_unbind(s);
+	reset_pending(s);
 	if (s->peer && s->type != SOCK_DGRAM) {
 		if (s->queue)
 			s->peer->error = -ECONNRESET; /* it sent what nobody read */
@@ -488,6 +505,7 @@ static void socket_release(struct file *f)
 	}
 	wake_up(&s->wr);
 	wake_up(&s->wr_poll);
+	drop_peer(s);
 	unix_put(s);
 }
 
