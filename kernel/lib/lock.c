@@ -31,18 +31,6 @@ static struct {
 	bool asleep[MAX_CPUS]; /* waiting to become the first */
 } big;
 
-void spin_lock(struct spinlock *l)
-{
-	while (unlikely(__atomic_exchange_n(&l->held, 1, __ATOMIC_ACQUIRE)))
-		while (__atomic_load_n(&l->held, __ATOMIC_RELAXED))
-			cpu_relax();
-}
-
-void spin_unlock(struct spinlock *l)
-{
-	__atomic_store_n(&l->held, 0, __ATOMIC_RELEASE);
-}
-
 /* Takes the lock if it is free and nobody but the caller has a better right to it. */
 static bool try_take(u32 expect)
 {

@@ -24,8 +24,16 @@ struct spinlock {
 };
 
 /* Interrupts already off, or the lock is never taken in a handler. */
-void spin_lock(struct spinlock *l);
-void spin_unlock(struct spinlock *l);
+static inline void spin_lock(struct spinlock *l)
+{
+	while (unlikely(__atomic_exchange_n(&l->held, 1, __ATOMIC_ACQUIRE)))
+		while (__atomic_load_n(&l->held, __ATOMIC_RELAXED))
+			cpu_relax();
+}
+static inline void spin_unlock(struct spinlock *l)
+{
+	__atomic_store_n(&l->held, 0, __ATOMIC_RELEASE);
+}
 static inline u64 spin_lock_irqsave(struct spinlock *l)
 {
 	u64 f = irq_save();

@@ -12,8 +12,15 @@
 #define SCHED_POLICY_NORMAL 0 /* SCHED_OTHER of linux/sched.h */
 
 /* sched.c, for waitq.c and timer.c */
-u64 sched_lock_irqsave(void);
-void sched_unlock_irqrestore(u64 flags);
+extern struct spinlock sched_lock;
+static inline u64 sched_lock_irqsave(void)
+{
+	return spin_lock_irqsave(&sched_lock);
+}
+static inline void sched_unlock_irqrestore(u64 flags)
+{
+	spin_unlock_irqrestore(&sched_lock, flags);
+}
 /* Wakes a sleeper, sched_lock held; flags: the interrupt state before it was taken. */
 bool sched_wake_sleeper(struct task *t, u64 flags);
 void sched_sleep_timer(struct ktimer *timer);

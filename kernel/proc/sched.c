@@ -43,19 +43,9 @@ struct runqueue {
 	u64 slice_user, slice_sys;
 };
 
-static struct spinlock sched_lock;
+struct spinlock sched_lock;
 static struct runqueue runqueues[MAX_CPUS];
 static struct task idle_tasks[MAX_CPUS];
-
-u64 sched_lock_irqsave(void)
-{
-	return spin_lock_irqsave(&sched_lock);
-}
-
-void sched_unlock_irqrestore(u64 flags)
-{
-	spin_unlock_irqrestore(&sched_lock, flags);
-}
 
 static struct runqueue *this_rq(void)
 {
@@ -288,6 +278,7 @@ void sched_new_task(struct task *t)
 	t->cpu = (int)cpu; /* its first place is no migration */
 	t->state = TASK_RUNNING;
 	t->quantum_left = QUANTUM;
+	t->wants_big = true; /* schedule_tail() */
 	enqueue(t, false);
 	if (runqueues[cpu].curr == runqueues[cpu].idle)
 		resched_cpu(cpu);
@@ -390,7 +381,18 @@ static void start_slice(struct runqueue *rq, struct task *next, u64 now)
 		timer_arm_before(next->quantum_end);
 }
 
-/* Interrupts off, sched_lock held; both are given up (interrupts: still off). */
+/*
+ * The big lock belongs to the CPU, so it can stay with it over a switch between two
+ * tasks that both run with it; otherwise the one that leaves lets go of it.
+ */
+static void pass_big_lock(struct task *prev, struct task *next)
+{
+	next->has_big = prev->wants_big && next->wants_big;
+	if (prev->wants_big && !next->has_big)
+		big_unlock();
+}
+
+/* Interrupts off, sched_lock held, which is released. */
 static void switch_away(bool yield)
 {
 	struct task *prev = current, *next;
@@ -404,9 +406,11 @@ static void switch_away(bool yield)
 		if (prev->quantum_left == 0)
 			prev->quantum_left = QUANTUM;
 		prev->quantum_end = now + prev->quantum_left;
+		prev->has_big = prev->wants_big;
 		spin_unlock(&sched_lock);
 		return;
 	}
+	pass_big_lock(prev, next);
 	perf_sched_out(&prev->perf, &next->perf);
 	if (prev->state == TASK_RUNNING)
 		prev->nivcsw++;
@@ -431,12 +435,11 @@ static void schedule_common(bool yield)
 	flags = irq_save();
 	if (unlikely(current->todo & TODO_WORK))
 		work_hand_over();
-	if (locked)
-		big_unlock();
 	spin_lock(&sched_lock);
+	current->wants_big = locked;
 	switch_away(yield);
 	irq_restore(flags);
-	if (locked)
+	if (locked && !current->has_big)
 		big_lock();
 }
 
@@ -475,7 +478,8 @@ void schedule_tail(struct task *prev)
 {
 	finish_switch(prev);
 	irq_enable();
-	big_lock();
+	if (!current->has_big)
+		big_lock();
 	task_first_run();
 }
 

@@ -59,32 +59,33 @@ void set_current_state(enum task_state s);
 
 /*
  * Sleeps until cond, a deadline, or (interruptible) a signal. 0, -ETIMEDOUT, -ERESTARTSYS.
- * cond is evaluated with the big lock held, and again after each wake-up.
+ * cond is evaluated with the big lock held, and again after each wake-up; when it is true, it is not evaluated again.
  */
 #define wait_event_until(wqp, cond, deadline, interruptible)                            \
 	({                                                                              \
-		struct waiter __w = { .task = current };                                \
-		u64 __dl = (deadline);                                                  \
 		int __ret = 0;                                                          \
-		for (;;) {                                                              \
-			set_current_state((interruptible) ? TASK_INTERRUPTIBLE          \
-							  : TASK_UNINTERRUPTIBLE);      \
+		if (!(cond)) {                                                          \
+			struct waiter __w = {.task = current};                          \
+			u64 __dl = (deadline);                                          \
 			wait_add((wqp), &__w);                                          \
-			if (cond)                                                       \
-				break;                                                  \
-			if ((interruptible) && signal_pending(current)) {               \
-				__ret = -ERESTARTSYS;                                   \
-				break;                                                  \
+			for (;;) {                                                      \
+				set_current_state((interruptible) ? TASK_INTERRUPTIBLE  \
+								  : TASK_UNINTERRUPTIBLE); \
+				if (cond)                                               \
+					break;                                          \
+				if ((interruptible) && signal_pending(current)) {       \
+					__ret = -ERESTARTSYS;                           \
+					break;                                          \
+				}                                                       \
+				if (__dl != NO_DEADLINE && clock_ns() >= __dl) {        \
+					__ret = -ETIMEDOUT;                             \
+					break;                                          \
+				}                                                       \
+				schedule_until(__dl);                                   \
 			}                                                               \
-			if (__dl != NO_DEADLINE && clock_ns() >= __dl) {                \
-				__ret = -ETIMEDOUT;                                     \
-				break;                                                  \
-			}                                                               \
-			schedule_until(__dl);                                           \
+			set_current_state(TASK_RUNNING);                                \
 			wait_remove(&__w);                                              \
 		}                                                                       \
-		set_current_state(TASK_RUNNING);                                        \
-		wait_remove(&__w);                                                      \
 		__ret;                                                                  \
 	})
 #define wait_event(wqp, cond) ((void)wait_event_until(wqp, cond, NO_DEADLINE, false))

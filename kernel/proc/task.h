@@ -46,6 +46,8 @@ struct task {
 	bool on_rq;
 	bool need_resched;
 	bool is_idle, is_kthread;
+	bool wants_big;	  /* off the CPU: it goes on with the big lock held */
+	bool has_big;	  /* it was given the lock by who ran before it */
 	u64 affinity;
 	struct task *rq_next, *rq_prev;
 	struct ktimer sleep_timer;

@@ -21,12 +21,13 @@ void wait_add(struct waitq *wq, struct waiter *w)
 
 void wait_remove(struct waiter *w)
 {
-	u64 flags = sched_lock_irqsave();
+	u64 flags;
 
-	if (w->wq) {
-		DL_DELETE(w->wq->head, w);
-		w->wq = NULL;
-	}
+	if (!w->wq) /* only its owner queues a waiter */
+		return;
+	flags = sched_lock_irqsave();
+	DL_DELETE(w->wq->head, w);
+	w->wq = NULL;
 	sched_unlock_irqrestore(flags);
 }
 
