@@ -209,6 +209,8 @@ long sys_truncate(const u64 a[6])
 	if (err)
 		return err;
 	err = S_ISDIR(d->inode->mode) ? -EISDIR : inode_permission(d->inode, 2);
+	if (!err && d->inode->writers < 0)
+		err = -ETXTBSY;
 	if (!err)
 		err = vfs_truncate(d->inode, (loff_t)a[1]);
 	dentry_put(d);

@@ -29,6 +29,7 @@ void file_put(struct file *f)
 		f->ops->fasync(f, false);
 	if (f->ops->release)
 		f->ops->release(f);
+	f->inode->writers -= f->writer;
 	if (unlikely(f->inode != f->dentry->inode))
 		inode_put(f->inode);
 	dentry_put(f->dentry);

@@ -59,6 +59,21 @@ static struct inode *opened_inode(struct inode *ino, u32 flags)
 	return S_ISCHR(ino->mode) ? devfs_find_inode(ino->rdev) : NULL;
 }
 
+/* A program that runs cannot be written to, nor what is being written be run. */
+static int claim_content(struct file *f, u32 flags)
+{
+	struct inode *ino = f->inode;
+	int claim = flags & FMODE_EXEC ? -1 : file_can_write(f) ? 1 : 0;
+
+	if (!S_ISREG(ino->mode) || (flags & O_PATH))
+		return 0;
+	if (claim > 0 ? ino->writers < 0 : claim < 0 && ino->writers > 0)
+		return -ETXTBSY;
+	f->writer = claim;
+	ino->writers += claim;
+	return 0;
+}
+
 /* Opens without asking for permission. */
 static int open_dentry(struct dentry *d, u32 flags, struct file **out)
 {
@@ -75,7 +90,8 @@ static int open_dentry(struct dentry *d, u32 flags, struct file **out)
 		ino->refs++;
 		f->inode = ino;
 	}
-	if (f->ops->open)
+	err = claim_content(f, flags);
+	if (!err && f->ops->open)
 		err = f->ops->open(ino, f);
 	if (err) {
 		f->ops = &path_ops; /* it was never open: no release */

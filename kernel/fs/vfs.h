@@ -111,6 +111,7 @@ struct inode {
 	void *priv;		/* of the file system */
 	struct pipe *pipe;	/* of a FIFO that is open */
 	void *locks;		/* flock/fcntl locks, fs/lock.c */
+	int writers;		/* regular files: open for writing; negative: open as programs (ETXTBSY) */
 };
 
 struct dentry {
@@ -138,6 +139,7 @@ struct file {
 	/* F_SETOWN and friends */
 	int owner_type, owner_pid, owner_sig, owner_fd;
 	bool is_fifo_reader, is_fifo_writer;
+	int writer;		/* what it adds to inode->writers: 1, -1 or 0 */
 	struct epoll_item *epitems; /* epoll sets that watch it */
 };
 
