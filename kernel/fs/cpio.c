@@ -39,26 +39,26 @@ struct unpacker {
 	struct hard_link *links;
 };
 
-static const u8 hex_value[256] = {
-	['0'] = 1,  ['1'] = 2,	['2'] = 3,  ['3'] = 4,	['4'] = 5,  ['5'] = 6,
-	['6'] = 7,  ['7'] = 8,	['8'] = 9,  ['9'] = 10, ['a'] = 11, ['b'] = 12,
-	['c'] = 13, ['d'] = 14, ['e'] = 15, ['f'] = 16, ['A'] = 11, ['B'] = 12,
-	['C'] = 13, ['D'] = 14, ['E'] = 15, ['F'] = 16,
-}; /* the digit's value and one more: 0 is no digit */
+#define EACH_BYTE(x) (0x0101010101010101ULL * (x))
 
-/* The n-th 8-digit field of a header. *bad gets a bit set when it is not a number. */
-static inline u32 field(const u8 *h, unsigned n, u32 *bad)
+/*
+ * The n-th 8-digit field of a header, all digits at once: there are a dozen for
+ * each of thousands of entries. *bad becomes nonzero when it is not a number.
+ */
+static inline u32 field(const u8 *h, unsigned n, u64 *bad)
 {
-	const u8 *s = h + 6 + 8 * n;
-	u32 v = 0;
+	u64 text, letter, v, tens;
 
-	for (unsigned i = 0; i < 8; i++) {
-		u32 d = (u32)hex_value[s[i]] - 1;
-
-		*bad |= d;
-		v = v << 4 | (d & 15);
-	}
-	return v;
+	memcpy(&text, h + 6 + 8 * n, 8); /* the first digit is in the lowest byte */
+	letter = text >> 6 & EACH_BYTE(1);
+	v = (text & EACH_BYTE(15)) + 9 * letter;
+	/* what digits of these values look like, in small letters, must be what is there */
+	tens = (v + EACH_BYTE(6)) >> 4 & EACH_BYTE(1);
+	*bad |= (v & EACH_BYTE(0xf0)) |
+		((v + EACH_BYTE('0') + tens * ('a' - '0' - 10)) ^ (text | letter << 5));
+	v = (v << 4 | v >> 8) & 0x00ff00ff00ff00ffULL;
+	v = (v << 8 | v >> 16) & 0x0000ffff0000ffffULL;
+	return (u32)(v << 16 | v >> 32);
 }
 
 /* Everything wrong with the image is said this way: where, and with which entry. */
@@ -77,7 +77,8 @@ static int read_entry(struct unpacker *u, struct entry *e, const u8 **next)
 {
 	const u8 *h = u->pos;
 	size_t left = (size_t)(u->end - h), at;
-	u32 bad = 0, namesize;
+	u64 bad = 0;
+	u32 namesize;
 
 	e->name = NULL;
 	if (left < HEADER_SIZE)
@@ -96,12 +97,13 @@ static int read_entry(struct unpacker *u, struct entry *e, const u8 **next)
 	e->rdevmajor = field(h, 9, &bad);
 	e->rdevminor = field(h, 10, &bad);
 	namesize = field(h, 11, &bad);
-	if (bad & ~15u)
+	if (bad)
 		return damaged(u, e, "a field of the header is not a hexadecimal number");
 	if (!namesize || namesize > left - HEADER_SIZE || h[HEADER_SIZE + namesize - 1])
 		return damaged(u, e, "the name is cut off");
 	e->name = (const char *)h + HEADER_SIZE;
-	e->name_len = strlen(e->name);
+	/* only padding makes the name shorter than its field */
+	e->name_len = namesize > 1 && e->name[namesize - 2] ? namesize - 1 : strlen(e->name);
 	at = ALIGN_UP((size_t)(h - u->start) + HEADER_SIZE + namesize, 4ul);
 	if (at > (size_t)(u->end - u->start) || e->size > (size_t)(u->end - u->start) - at)
 		return damaged(u, e, "the data is cut off");
@@ -131,24 +133,40 @@ static void trim_name(struct entry *e)
 		e->name_len = 0;
 }
 
-/* The directory with the path, not referenced (the tree's pins hold it); NULL when it is not there. */
-static struct dentry *find_dir(struct unpacker *u, const char *path, size_t len)
+static bool is_prefix(const char *path, size_t len, const char *dir, size_t dir_len)
 {
-	struct dentry *d = u->root;
-	const char *end = path + len;
+	return !dir_len || (dir_len <= len && !memcmp(path, dir, dir_len) &&
+			    (dir_len == len || path[dir_len] == '/'));
+}
 
-	if (u->dir && u->dir_len == len && !memcmp(u->dir_name, path, len))
-		return u->dir;
-	while (path < end && d && S_ISDIR(d->inode->mode)) {
-		const char *slash = memchr(path, '/', (size_t)(end - path));
-		size_t n = (size_t)((slash ? slash : end) - path);
+/*
+ * The directory with the path, not referenced (the tree's pins hold it); NULL
+ * when it is not there. Archives are in the order of the tree: from the last
+ * entry's directory it is a few steps up and down.
+ */
+static struct dentry *find_dir(const struct unpacker *u, const char *path, size_t len)
+{
+	struct dentry *d = u->dir;
+	size_t at = u->dir_len;
 
-		if (n) {
-			d = dentry_find(d, path, n);
+	while (!is_prefix(path, len, u->dir_name, at)) {
+		while (at && u->dir_name[--at] != '/')
+			;
+		while (at && u->dir_name[at - 1] == '/')
+			at--;
+		d = d->parent;
+	}
+	while (at < len && d && S_ISDIR(d->inode->mode)) {
+		const char *name = path + at + (path[at] == '/'), *end = path + len;
+		const char *slash = memchr(name, '/', (size_t)(end - name));
+
+		end = slash ? slash : end;
+		if (end > name) {
+			d = dentry_find(d, name, (size_t)(end - name));
 			if (d)
 				d->refs--;
 		}
-		path += n + (slash != NULL);
+		at = (size_t)(end - path);
 	}
 	return d && S_ISDIR(d->inode->mode) ? d : NULL;
 }
@@ -303,7 +321,9 @@ int cpio_populate(const void *start, size_t size)
 	bool ended = false, any = false;
 	int err = 0;
 
-	u.root = root_dentry();
+	u.root = u.dir = root_dentry();
+	u.dir_name = "";
+	u.dir_len = 0;
 	while (!err) {
 		while (u.pos < u.end && !*u.pos)
 			u.pos++;
