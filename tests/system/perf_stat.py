@@ -7,7 +7,7 @@ import re
 
 from harness import KERNEL, equal, finish, matches, report, run
 
-LOOP = os.path.abspath("build/arm64/tests/conformance/known_length")
+LOOP = os.path.abspath("build/arm64/tests/system/programs/known_length")
 BUSY = "while :; do :; done & p=$!; "
 
 
