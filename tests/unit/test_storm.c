@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Everything at once: three CPUs run, fork, exec and exit a crowd of tasks that
- * wander between them, while a fourth opens, reads, controls and closes events
- * on them; and the CPUs take turns at random, in the middle of everything. The
- * arguments are the number of counters, their width, and the number of plays.
+ * wander between them, while a fourth opens, reads, controls, maps, redirects
+ * and closes events on them; and the CPUs take turns at random, in the middle of
+ * everything. The arguments are the number of counters, their width, and the
+ * number of plays.
  *
  * Two events watch the crowd from beginning to end, and must agree with the
- * truth in the end. [LIFE-REMOTE, SLICE-MIGRATE, INH-COUNT, INH-SLOTS, ACC-LIMITS]
+ * truth in the end. [LIFE-*, SLICE-MIGRATE, SLICE-SWAP, INH-COUNT, INH-SLOTS,
+ * RING-HOSTILE, RING-REDIRECT, ACC-LIMITS]
  */
 #include <stdlib.h>
 
@@ -22,13 +24,21 @@ static struct sim_task *all[4096];    /* who ever was in it */
 static unsigned int nr_all;
 static int tree_fd, root_fd;
 static uint64_t last_seen;
+
+/* What the monitor has opened besides. */
+struct other {
+	int fd; /* -1: nothing */
+	struct sim_map *map;
+};
+
+static struct other others[OTHERS];
 static bool multiplexing;
 
 static int open_at(const struct perf_event_attr *attr, int pid, int cpu)
 {
 	int fd = (int)sim_open(monitor, attr, pid, cpu, -1, 0);
 
-	sim_assert(fd >= 0 || fd == -ESRCH);
+	sim_assert(fd >= 0 || fd == -ESRCH || fd == -ENOENT || fd == -EINVAL || fd == -EOPNOTSUPP);
 	return fd;
 }
 
@@ -61,6 +71,22 @@ static void read_tree(void)
 	last_seen = value;
 }
 
+/* Let it sample, in one way or another. */
+static void make_sampling(struct perf_event_attr *attr)
+{
+	attr->sample_period = 200 + sim_random(3000);
+	attr->freq = sim_random(4) == 0;
+	attr->sample_type = sim_random(PERF_SAMPLE_REGS_USER) & ~(uint64_t)PERF_SAMPLE_BRANCH_STACK;
+	if (attr->inherit)
+		attr->sample_type &= ~(uint64_t)PERF_SAMPLE_READ;
+	attr->read_format = sim_random(PERF_FORMAT_MAX);
+	attr->wakeup_events = (uint32_t)sim_random(3);
+	attr->sample_id_all = sim_random(2) == 0;
+	attr->task = attr->comm = attr->context_switch = sim_random(2) == 0;
+	attr->write_backward = sim_random(4) == 0;
+	attr->inherit_stat = attr->inherit && sim_random(2) == 0;
+}
+
 static int open_random(void)
 {
 	struct perf_event_attr attr = sim_attr_hw(sim_random(3));
@@ -74,40 +100,97 @@ static int open_random(void)
 	attr.enable_on_exec = sim_random(4) == 0;
 	attr.remove_on_exec = !attr.enable_on_exec && sim_random(4) == 0;
 	attr.inherit_thread = attr.inherit && sim_random(4) == 0;
+	if (sim_random(2) == 0)
+		make_sampling(&attr);
 	if (cpu < 0 && task == NULL)
 		task = monitor;
 	return open_at(&attr, task == NULL || sim_random(4) == 0 ? (cpu < 0 ? 0 : -1) : sim_tid(task),
 		       cpu);
 }
 
-static void use_random(int fd)
+static void control_random(int fd)
 {
 	const unsigned int requests[] = { PERF_EVENT_IOC_ENABLE, PERF_EVENT_IOC_DISABLE,
-					  PERF_EVENT_IOC_RESET };
+					  PERF_EVENT_IOC_RESET, PERF_EVENT_IOC_REFRESH,
+					  PERF_EVENT_IOC_PAUSE_OUTPUT };
+	uint64_t period = 1 + sim_random(2000);
 
-	if (sim_random(2) == 0)
-		sim_value(monitor, fd);
+	switch (sim_random(4)) {
+	case 0:
+		sim_ioctl_ptr(monitor, fd, PERF_EVENT_IOC_PERIOD, &period, sizeof(period));
+		break;
+	case 1:
+		sim_ioctl(monitor, fd, PERF_EVENT_IOC_SET_OUTPUT,
+			  (uintptr_t)others[sim_random(OTHERS)].fd);
+		break;
+	default:
+		sim_ioctl(monitor, fd, requests[sim_random(5)], sim_random(2) * PERF_IOC_FLAG_GROUP);
+		break;
+	}
+}
+
+/* Be the reader of a ring, or what is worse. */
+static void use_ring(struct sim_map *map)
+{
+	struct perf_event_mmap_page *header = sim_map_page(map, 0);
+
+	if (sim_random(4) == 0)
+		memset(sim_map_page(map, sim_random(2)), (int)sim_random(256), 4096);
 	else
-		sim_assert(sim_ioctl(monitor, fd, requests[sim_random(3)],
-				     sim_random(2) * PERF_IOC_FLAG_GROUP) == 0);
+		header->data_tail = sim_random(4) == 0 ? sim_random(0) : header->data_head;
+}
+
+static void use_random(struct other *other)
+{
+	uint64_t buffer[64];
+
+	switch (sim_random(6)) {
+	case 0:
+		sim_assert(sim_read(monitor, other->fd, buffer, sizeof(buffer)) >= 0);
+		break;
+	case 1:
+		if (other->map != NULL)
+			sim_munmap(monitor, other->map);
+		other->map = NULL;
+		break;
+	case 2:
+		if (other->map == NULL)
+			sim_mmap(monitor, other->fd, (1 + (1U << sim_random(3))) * 4096, 0,
+				 sim_random(4) != 0, &other->map);
+		break;
+	case 3:
+		if (other->map != NULL)
+			use_ring(other->map);
+		sim_poll(monitor, other->fd);
+		break;
+	default:
+		control_random(other->fd);
+		break;
+	}
+}
+
+static void close_other(struct other *other)
+{
+	sim_assert(sim_close(monitor, other->fd) == 0);
+	if (other->map != NULL && sim_random(2) == 0)
+		sim_munmap(monitor, other->map);
+	*other = (struct other){ .fd = -1 };
 }
 
 static void monitors(void *arg)
 {
-	int fds[OTHERS];
-
 	(void)arg;
 	for (unsigned int i = 0; i < OTHERS; i++)
-		fds[i] = -1;
-	for (int i = 0; i < 60; i++) {
-		int *fd = &fds[sim_random(OTHERS)];
+		others[i] = (struct other){ .fd = -1 };
+	for (int i = 0; i < 80; i++) {
+		struct other *other = &others[sim_random(OTHERS)];
 
-		if (*fd < 0)
-			*fd = open_random();
-		else if (sim_random(3) == 0)
-			*fd = sim_close(monitor, *fd) == 0 ? -1 : *fd;
+		if (other->fd < 0)
+			other->fd = open_random();
+		else if (sim_random(6) == 0)
+			close_other(other);
 		else
-			use_random(*fd);
+			use_random(other);
 		if (i % 8 == 0)
 			read_tree();
 	}
