@@ -3,7 +3,7 @@
  * Page faults: which page belongs at an address, and how it may be mapped.
  *
  *   anonymous, read     the one page of zeros, read-only
- *   anonymous, write    a new zeroed page
+ *   anonymous, write    a new zeroed page; in a large area, the 2 MiB around it
  *   private file        the file's own page, read-only; a write copies it
  *   shared              the object's page, with the write bit if the area has it
  *
@@ -19,6 +19,8 @@
 #include "proc/task.h"
 
 #define AROUND_PAGES 16
+#define BLOCK_ORDER  9
+_Static_assert(PAGE_SIZE << BLOCK_ORDER == BLOCK_SIZE, "2 MiB");
 
 const char zero_bytes[PAGE_SIZE] __aligned(4096);
 
@@ -123,6 +125,33 @@ static int copy_on_write(struct mm *mm, struct vma *v, u64 addr, paddr_t pa)
 	return 0;
 }
 
+/*
+ * The first write to an aligned 2 MiB of an anonymous area fills all of it, as
+ * Linux does with transparent huge pages: one fault instead of 512.
+ */
+static bool anonymous_block(struct mm *mm, struct vma *v, u64 addr)
+{
+	u64 block = ALIGN_DOWN(addr, BLOCK_SIZE);
+	struct page *pg;
+
+	if (block < v->start || block + BLOCK_SIZE > v->end || v->flags & VM_NOHUGEPAGE ||
+	    !pgd_block_empty(mm->pgd, block))
+		return false;
+	pg = page_alloc(BLOCK_ORDER);
+	if (!pg)
+		return false;
+	for (u64 off = 0; off < BLOCK_SIZE; off += PAGE_SIZE)
+		page_clear((char *)page_addr(pg) + off);
+	if (pgd_map_block(mm->pgd, block, page_to_phys(pg), vma_prot(v) | PTE_WRITE)) {
+		page_put(pg);
+		return false;
+	}
+	page_split(pg);
+	v->flags |= VM_ANON_PAGES;
+	count_rss(mm, BLOCK_SIZE / PAGE_SIZE);
+	return true;
+}
+
 static int anonymous(struct mm *mm, struct vma *v, u64 addr, bool write)
 {
 	struct page *pg;
@@ -132,6 +161,8 @@ static int anonymous(struct mm *mm, struct vma *v, u64 addr, bool write)
 		page_get(pg);
 		return map_page(mm, addr, pg, vma_prot(v));
 	}
+	if (anonymous_block(mm, v, addr))
+		return 0;
 	pg = page_alloc_zero();
 	if (!pg)
 		return -ENOMEM;

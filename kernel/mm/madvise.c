@@ -29,6 +29,12 @@ static bool flag_advice(int advice, u32 *set, u32 *clear)
 	case MADV_DODUMP:
 		*clear = VM_DONTDUMP;
 		return true;
+	case MADV_HUGEPAGE:
+		*clear = VM_NOHUGEPAGE;
+		return true;
+	case MADV_NOHUGEPAGE:
+		*set = VM_NOHUGEPAGE;
+		return true;
 	default:
 		return false;
 	}

@@ -116,6 +116,8 @@ static void perf_map_of(const struct vma *v, struct perf_mmap *m)
 		m->major = (u32)(dev >> 8) & 0xfff;
 		m->minor = (u32)((dev & 0xff) | ((dev >> 12) & ~0xffULL));
 		m->inode = ino->ino;
+		_Static_assert(sizeof(m->build_id) == BUILD_ID_MAX, "perf.h");
+		m->build_id_size = v->flags & VM_EXEC ? file_build_id(v->file, m->build_id) : 0;
 	}
 }
 

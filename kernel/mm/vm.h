@@ -39,6 +39,7 @@ struct vma_ops {
 #define VM_NORESERVE 512u
 #define VM_ANON_PAGES 1024u /* a private area that may hold pages of its own: fork must copy its tables */
 #define VM_DONTDUMP 2048u
+#define VM_NOHUGEPAGE 8192u /* madvise: no more than the page that is touched */
 #define VM_DONTEXPAND 4096u /* set by a file's mmap(): mremap may not grow it, areas do not merge */
 
 struct vma {

@@ -58,6 +58,10 @@ int fault_in(struct mm *mm, u64 addr, u32 access);
 /* shmem.c: an object of zero pages shared by the areas that map it. Fills in vma->ops and priv. -ENOMEM. */
 int shmem_setup(struct vma *vma);
 
+/* build_id.c: the length of an ELF file's build id, which is put into id; 0: it has none. */
+#define BUILD_ID_MAX 20
+struct file;
+u8 file_build_id(const struct file *f, u8 id[BUILD_ID_MAX]);
 /* Tells perf about an area that was mapped or made executable. */
 void vma_tell_perf(const struct vma *vma);
 

@@ -54,6 +54,7 @@ static int run(const char *path, char *const argv[], char *const envp[])
 	pid = fork();
 	if (pid == 0) {
 		dup2(p[1], 1);
+		dup2(open("/dev/null", O_WRONLY), 2);
 		close(p[0]);
 		close(p[1]);
 		execve(path, argv, envp);

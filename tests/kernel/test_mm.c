@@ -16,7 +16,7 @@
 #include "proc/task.h"
 #include <linux/mman.h>
 
-#define RAM_PAGES 4096
+#define RAM_PAGES 16384
 #define RAM_SIZE  (RAM_PAGES * PAGE_SIZE)
 
 static char ram[RAM_SIZE] __aligned(1 << 22);
@@ -33,7 +33,7 @@ struct entry {
 	unsigned prot;
 };
 #define WINDOW	     0x10000000UL /* where the tests map */
-#define WINDOW_PAGES 512
+#define WINDOW_PAGES 2048
 struct table {
 	struct entry e[WINDOW_PAGES];
 };
@@ -49,15 +49,6 @@ void panic(const char *fmt, ...)
 void printk(const char *fmt, ...)
 {
 	(void)fmt;
-}
-void spin_lock(struct spinlock *l)
-{
-	assert_int_equal(l->held, 0);
-	l->held = 1;
-}
-void spin_unlock(struct spinlock *l)
-{
-	l->held = 0;
 }
 bool capable(int cap)
 {
@@ -133,6 +124,21 @@ paddr_t pgd_lookup(paddr_t pgd, u64 va, unsigned *prot)
 	if (prot)
 		*prot = e->prot;
 	return e->pa;
+}
+bool pgd_block_empty(paddr_t pgd, u64 va)
+{
+	u64 block = ALIGN_DOWN(va, BLOCK_SIZE);
+
+	for (u64 at = block; at < block + BLOCK_SIZE; at += PAGE_SIZE)
+		if (entry_of(pgd, at)->pa)
+			return false;
+	return true;
+}
+int pgd_map_block(paddr_t pgd, u64 va, paddr_t pa, unsigned prot)
+{
+	for (u64 i = 0; i < BLOCK_SIZE; i += PAGE_SIZE)
+		*entry_of(pgd, ALIGN_DOWN(va, BLOCK_SIZE) + i) = (struct entry){pa + i, prot};
+	return 0;
 }
 static void each(paddr_t pgd, u64 start, u64 end, void (*fn)(struct entry *e, u64 va, void *arg),
 		 void *arg)
@@ -399,7 +405,7 @@ static void check_pages(struct model *m)
 
 static void do_map(struct model *m, u64 at, u64 n)
 {
-	bool file = random_below(3) == 0;
+	bool file = n < 100 && random_below(3) == 0;
 	u32 prot = (u32)random_below(8);
 	u64 off = file ? random_below(WINDOW_PAGES / 2 - n) : 0;
 
@@ -479,6 +485,11 @@ static void one_step(struct model *m)
 
 	switch (random_below(9)) {
 	case 0:
+		if (random_below(20) == 0) { /* large enough for a block */
+			do_map(m, random_below(WINDOW_PAGES - 1100), 1100);
+			break;
+		}
+		__attribute__((fallthrough));
 	case 1:
 		do_map(m, at, n);
 		break;
@@ -562,8 +573,9 @@ static void places_are_the_highest_that_fit(void **state)
 			 c - 2 * PAGE_SIZE);
 	assert_int_equal(vm_mmap(mm, 0, PAGE_SIZE, 0, MAP_PRIVATE | MAP_ANONYMOUS, NULL, 0), b);
 	/* a hint is taken if it is free */
-	assert_int_equal(vm_mmap(mm, WINDOW + 123, PAGE_SIZE, 0, MAP_PRIVATE | MAP_ANONYMOUS, NULL, 0),
-			 WINDOW + PAGE_SIZE);
+	assert_int_equal(
+		vm_mmap(mm, WINDOW + 123, PAGE_SIZE, 0, MAP_PRIVATE | MAP_ANONYMOUS, NULL, 0),
+		WINDOW + PAGE_SIZE);
 	assert_int_equal(vm_mmap(mm, WINDOW + PAGE_SIZE, PAGE_SIZE, 0,
 				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, NULL, 0),
 			 -EEXIST);

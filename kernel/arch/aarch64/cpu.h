@@ -191,6 +191,11 @@ int pgd_map(paddr_t pgd, u64 va, paddr_t pa, unsigned prot); /* one page, replac
  * Returns a bit for each page that it mapped; none if there is no memory for a table.
  */
 u32 pgd_map_new(paddr_t pgd, u64 va, const paddr_t *pa, unsigned n, unsigned prot);
+/* A block: the 2 MiB around va, which one level 3 table describes. Is anything mapped in it? */
+#define BLOCK_SIZE (512 * 4096UL)
+bool pgd_block_empty(paddr_t pgd, u64 va);
+/* Maps a whole empty block to 2 MiB of consecutive pages. -ENOMEM. */
+int pgd_map_block(paddr_t pgd, u64 va, paddr_t pa, unsigned prot);
 paddr_t pgd_lookup(paddr_t pgd, u64 va, unsigned *prot);     /* 0 when nothing is mapped */
 /* Calls fn for each present page in [start,end) and unmaps it; flushes the TLB at the end. fn may be NULL. */
 void pgd_unmap_range(paddr_t pgd, u64 start, u64 end, void (*fn)(paddr_t pa, u64 va, void *arg), void *arg);

@@ -157,6 +157,26 @@ u32 pgd_map_new(paddr_t pgd, u64 va, const paddr_t *pa, unsigned n, unsigned pro
 	return mapped;
 }
 
+bool pgd_block_empty(paddr_t pgd, u64 va)
+{
+	u64 *table = pte_find(pgd, ALIGN_DOWN(va, BLOCK_SIZE), false);
+
+	return !table || skip_zeros(table, table + PTRS_PER_TABLE) == table + PTRS_PER_TABLE;
+}
+
+int pgd_map_block(paddr_t pgd, u64 va, paddr_t pa, unsigned prot)
+{
+	u64 *pte = pte_find(pgd, ALIGN_DOWN(va, BLOCK_SIZE), true);
+	u64 entry = pte_of(pa, prot);
+
+	if (!pte)
+		return -ENOMEM;
+	for (unsigned i = 0; i < PTRS_PER_TABLE; i++, entry += PAGE_SIZE)
+		WRITE_ONCE(pte[i], entry);
+	dsb(ishst);
+	return 0;
+}
+
 paddr_t pgd_lookup(paddr_t pgd, u64 va, unsigned *prot)
 {
 	u64 *pte = pte_find(pgd, va, false);

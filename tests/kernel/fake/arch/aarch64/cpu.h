@@ -15,6 +15,7 @@
 #define PTE_READ    BIT(0)
 #define PTE_WRITE   BIT(1)
 #define PTE_EXEC    BIT(2)
+#define BLOCK_SIZE  (512 * 4096UL)
 
 struct mm;
 struct pt_regs {
@@ -36,10 +37,16 @@ static inline void irq_restore(u64 f)
 	(void)f;
 }
 
+static inline void cpu_relax(void)
+{
+}
+
 paddr_t pgd_alloc(void);
 void pgd_free(paddr_t pgd);
 int pgd_map(paddr_t pgd, u64 va, paddr_t pa, unsigned prot);
 u32 pgd_map_new(paddr_t pgd, u64 va, const paddr_t *pa, unsigned n, unsigned prot);
+bool pgd_block_empty(paddr_t pgd, u64 va);
+int pgd_map_block(paddr_t pgd, u64 va, paddr_t pa, unsigned prot);
 paddr_t pgd_lookup(paddr_t pgd, u64 va, unsigned *prot);
 void pgd_unmap_range(paddr_t pgd, u64 start, u64 end, void (*fn)(paddr_t pa, u64 va, void *arg),
 		     void *arg);
