@@ -128,6 +128,12 @@ int port_clock_id(int32_t clockid, uint64_t *ns)
 	}
 }
 
+bool port_clock_scale(struct port_clock_scale *scale)
+{
+	*scale = (struct port_clock_scale){.mult = clock_ns_per_count};
+	return clock_ns_per_count != 0;
+}
+
 struct perf_timer {
 	struct ktimer timer;
 	port_timer_fn fn;

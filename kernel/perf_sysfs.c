@@ -23,6 +23,7 @@ static const char *const sysctl_names[PERF_SYSCTL_NR] = {
 	[PERF_SYSCTL_MAX_SAMPLE_RATE] = "perf_event_max_sample_rate",
 	[PERF_SYSCTL_MAX_STACK] = "perf_event_max_stack",
 	[PERF_SYSCTL_MAX_CONTEXTS_PER_STACK] = "perf_event_max_contexts_per_stack",
+	[PERF_SYSCTL_USER_ACCESS] = "perf_user_access",
 };
 
 static int sysctl_show(struct seq *s, void *arg)

@@ -35,6 +35,7 @@ static struct knob knobs[PERF_SYSCTL_NR] = {
 	[PERF_SYSCTL_MAX_SAMPLE_RATE] = {100000, 1, INT_MAX},
 	[PERF_SYSCTL_MAX_STACK] = {PERF_MAX_STACK_DEPTH, 0, 640 * 1024},
 	[PERF_SYSCTL_MAX_CONTEXTS_PER_STACK] = {PERF_MAX_CONTEXTS_PER_STACK, 0, 1000},
+	[PERF_SYSCTL_USER_ACCESS] = {0, 0, 1},
 };
 
 int perf_sysctl_get(enum perf_sysctl which)

@@ -8,6 +8,7 @@
 #include "context.h"
 #include "sched.h"
 #include "time.h"
+#include "userpage.h"
 
 struct perf_cpu *perf_cpus;
 
@@ -259,8 +260,10 @@ void perf_context_go_in(struct perf_context *context)
 		perf_this_cpu()->task_context = context;
 	}
 	port_spin_unlock(&context->lock, irq);
-	if (goes_in)
+	if (goes_in) {
 		perf_sched_all_in(context);
+		perf_userpage_update_all(context);
+	}
 }
 
 /* With the lock held, and nothing on counters: the context is in nowhere. */
@@ -288,7 +291,7 @@ static void get_family(struct perf_context *context, void *arg)
 {
 	static _Atomic uint64_t last_family;
 
-	if (context->family == 0)
+	if (context->family == 0 && !context->shown)
 		context->family = atomic_fetch_add(&last_family, 1) + 1;
 	*(uint64_t *)arg = context->family;
 }

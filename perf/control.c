@@ -15,6 +15,7 @@
 #include "map.h"
 #include "overflow.h"
 #include "sched.h"
+#include "userpage.h"
 
 typedef void (*action)(struct perf_context *context, void *event);
 
@@ -41,6 +42,7 @@ static void reset(struct perf_context *context, void *arg)
 	atomic_store_explicit(&event->hw.count, 0, memory_order_relaxed);
 	if (!event->root)
 		event->ended_count = 0;
+	perf_userpage_update(event);
 }
 
 void perf_control_enable(struct perf_event *event)

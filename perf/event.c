@@ -45,8 +45,8 @@ static void destroy(struct perf_event *event)
 	atomic_fetch_sub(&live_events, 1);
 }
 
-int perf_event_create(const struct perf_event_attr *attr, int cpu, struct perf_event *root,
-		      struct perf_event **result)
+int perf_event_create(const struct perf_event_attr *attr, bool of_task, int cpu,
+		      struct perf_event *root, struct perf_event **result)
 {
 	struct perf_event *event = port_alloc(sizeof(*event));
 	int error;
@@ -56,6 +56,7 @@ int perf_event_create(const struct perf_event_attr *attr, int cpu, struct perf_e
 	event->attr = *attr;
 	event->hw.attr = &event->attr;
 	event->hw.cpu = cpu;
+	event->hw.of_task = of_task;
 	event->id = atomic_fetch_add(&last_id, 1) + 1;
 	event->leader = event;
 	event->state = PERF_STATE_OFF;

@@ -96,10 +96,12 @@ struct perf_event {
 	struct port_timer timer;		  /* overflow of a clock, see software.c */
 
 	/* Output of a root event. A copy writes into its root's ring. */
-	struct port_spinlock output_lock;	  /* held to write, and to change ring */
-	struct perf_ring *ring;			  /* holds a reference */
-	struct perf_event *ring_prev, *ring_next; /* in ring->events, ring's lock */
-	unsigned int mappings;			  /* mapping mutex, see map.c */
+	struct port_spinlock output_lock;	    /* held to write, and to change ring */
+	struct perf_ring *ring;			    /* holds a reference */
+	struct perf_event *ring_prev, *ring_next;   /* in ring->events, ring's lock */
+	unsigned int mappings;			    /* mapping mutex, see map.c */
+	struct perf_event_mmap_page *page;	    /* that tells of its counter, or NULL: owner */
+	struct perf_event *shown_prev, *shown_next; /* in context->shown: owner */
 	_Atomic uint64_t lost_records;
 
 	struct port_waitq waitq;
@@ -136,12 +138,13 @@ static inline struct perf_event *perf_event_of_hw(struct perf_hw_event *hw)
 
 /**
  * Make an event, alone in its group, attached to nothing, with one reference.
- * @attr is checked. @cpu is -1 for any; @root is the event to copy, or NULL.
+ * @attr is checked. @of_task: it is to count a task; @cpu is -1 for any; @root is
+ * the event to copy, or NULL.
  * Asks the PMUs which of them can count it.
  * Context: sleep. Returns 0 or the error of perf_event_open(2).
  */
-int perf_event_create(const struct perf_event_attr *attr, int cpu, struct perf_event *root,
-		      struct perf_event **event);
+int perf_event_create(const struct perf_event_attr *attr, bool of_task, int cpu,
+		      struct perf_event *root, struct perf_event **event);
 
 /** Take a reference. Context: any. */
 void perf_event_get(struct perf_event *event);

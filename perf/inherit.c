@@ -42,7 +42,7 @@ static int add_copy(struct perf_event *event, struct perf_event *root, struct pe
 		    struct perf_event *leader, struct perf_event **result)
 {
 	struct perf_event *copy;
-	int error = perf_event_create(&root->attr, event->hw.cpu, root, &copy);
+	int error = perf_event_create(&root->attr, true, event->hw.cpu, root, &copy);
 
 	if (error)
 		return error;

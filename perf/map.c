@@ -17,6 +17,7 @@
 #include "context.h"
 #include "map.h"
 #include "ring.h"
+#include "userpage.h"
 
 struct perf_map {
 	_Atomic uint32_t refs;	  /* areas of user space that it stands for */
@@ -139,6 +140,27 @@ static bool may_use(uint64_t pages)
 	return port_capable(PORT_CAP_IPC_LOCK);
 }
 
+struct showing {
+	struct perf_event *event;
+	struct perf_event_mmap_page *page;
+};
+
+static void show(struct perf_context *context, void *arg)
+{
+	const struct showing *showing = arg;
+
+	(void)context;
+	perf_userpage_show(showing->event, showing->page);
+}
+
+/* Have a page tell about the event, or none any more. */
+static void set_page(struct perf_event *event, struct perf_event_mmap_page *page)
+{
+	struct showing showing = {.event = event, .page = page};
+
+	perf_context_run(event->context, show, &showing);
+}
+
 /* The event's ring, if it has as many pages; or a new one. */
 static int find_ring(struct perf_event *event, unsigned int nr_pages, bool writable,
 		     struct perf_ring **result)
@@ -160,6 +182,7 @@ static int find_ring(struct perf_event *event, unsigned int nr_pages, bool writa
 		return -ENOMEM;
 	pages_in_use += 1 + nr_pages;
 	set_ring(event, ring);
+	set_page(event, ring->user);
 	*result = ring;
 	return 0;
 }
@@ -222,8 +245,11 @@ static void close_locked(struct perf_map *map)
 {
 	struct perf_ring *ring = map->ring;
 
-	if (--map->event->mappings == 0 && map->event->ring == ring)
-		set_ring(map->event, NULL);
+	if (--map->event->mappings == 0) {
+		set_page(map->event, NULL);
+		if (map->event->ring == ring)
+			set_ring(map->event, NULL);
+	}
 	if (--ring->mappings > 0)
 		return;
 	while (ring->events)

@@ -234,13 +234,14 @@ static long open_event(struct opening *opening)
 
 	if (opening->task && leader && leader->attr.inherit != opening->attr.inherit)
 		return -EINVAL;
-	result = perf_event_create(&opening->attr, opening->cpu, NULL, &opening->event);
+	result = perf_event_create(&opening->attr, opening->task != NULL, opening->cpu, NULL,
+				   &opening->event);
 	if (result)
 		return result;
 	result = check_can_sample(opening->event);
 	if (!result)
-		result = opening->task ? hold_context_of_task(opening) :
-					 hold_context_of_cpu(opening);
+		result = opening->task ? hold_context_of_task(opening)
+				       : hold_context_of_cpu(opening);
 	if (!result)
 		result = attach_and_install(opening);
 	perf_event_put(opening->event);

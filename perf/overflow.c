@@ -20,6 +20,7 @@
 #include "record.h"
 #include "sample.h"
 #include "time.h"
+#include "userpage.h"
 
 /* si_code of the signals, as in fcntl(2). */
 enum { CODE_POLL_IN = 1, CODE_POLL_HUP = 6 };
@@ -165,6 +166,7 @@ static void halt(struct perf_event *event, enum perf_halt why, uint64_t until)
 {
 	event->hw.pmu->ops->stop(&event->hw, PERF_PMU_UPDATE);
 	event->halt = why;
+	perf_userpage_update(event);
 	list_halted(event, until);
 }
 

@@ -26,6 +26,7 @@
 #include "overflow.h"
 #include "sched.h"
 #include "time.h"
+#include "userpage.h"
 
 enum {
 	DEFAULT_MUX_INTERVAL_MS = 4, /* as Linux */
@@ -106,6 +107,7 @@ static bool event_on(struct perf_event *event)
 		pmu->ops->start(&event->hw);
 	here(pmu)->events++;
 	perf_time_set_state(event, PERF_STATE_ACTIVE);
+	perf_userpage_update(event);
 	return true;
 }
 
@@ -122,6 +124,7 @@ static void event_off(struct perf_event *event)
 	pmu->ops->del(&event->hw);
 	here(pmu)->events--;
 	perf_time_set_state(event, PERF_STATE_INACTIVE);
+	perf_userpage_update(event);
 }
 
 static void members_off(struct perf_event *leader)

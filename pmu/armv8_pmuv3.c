@@ -20,6 +20,8 @@
 #include "armv8_pmuv3_quirk.h"
 #include "armv8_pmuv3_regs.h"
 
+#include <perf/perf.h>
+
 enum { MAX_COUNTERS = 32 };
 
 /* attr.config1, as arm64 Linux defines it. */
@@ -30,6 +32,7 @@ struct pmu_cpu {
 	struct perf_hw_event *events[MAX_COUNTERS];
 	uint32_t used;	  /* counters that have an event */
 	uint32_t running; /* those of them that are started */
+	uint32_t users;	  /* counters that user mode may read */
 };
 
 static struct perf_pmu armv8_pmu;
@@ -125,6 +128,7 @@ static bool counter_load(struct perf_hw_event *hw)
 		event_counter_write(hw->idx, hw->prev);
 	if (hw->idx_extra >= 0)
 		event_counter_write(hw->idx_extra, hw->prev - 1);
+	perf_hw_loaded(hw);
 	return period_over;
 }
 
@@ -137,10 +141,11 @@ static int armv8_event_init(struct perf_hw_event *hw)
 
 	if (event < 0)
 		return event;
-	if (attr->config1 & CONFIG1_RDPMC) /* user mode has no access to the counters */
-		return -EOPNOTSUPP;
+	if ((attr->config1 & CONFIG1_RDPMC) != 0 && !hw->of_task)
+		return -EINVAL;
 	if (attr->exclude_idle || (attr->sample_type & PERF_SAMPLE_BRANCH_STACK))
 		return -EOPNOTSUPP;
+	hw->user_access = (attr->config1 & CONFIG1_RDPMC) != 0;
 	hw->config = (uint64_t)event;
 	if (attr->exclude_user)
 		hw->config |= PMEVTYPER_U;
@@ -232,6 +237,41 @@ static void armv8_stop(struct perf_hw_event *hw, unsigned int flags)
 		armv8_read(hw);
 }
 
+/*
+ * Access is to all counters or to none, so before user mode gets it, those of
+ * nobody are emptied of what somebody else counted.
+ */
+static void allow_user_access(struct pmu_cpu *cpu, const struct perf_hw_event *hw)
+{
+	if (!hw->user_access || perf_sysctl_get(PERF_SYSCTL_USER_ACCESS) == 0)
+		return;
+	cpu->users |= bit_of(hw);
+	for (unsigned int n = 0; n < nr_event_counters; n++)
+		if ((cpu->used >> n & 1) == 0)
+			event_counter_write((int)n, 0);
+	if ((cpu->used >> CYCLE_COUNTER & 1) == 0)
+		pmu_write_pmccntr(0);
+	pmu_write_pmuserenr(PMUSERENR_ER | PMUSERENR_CR);
+}
+
+static void end_user_access(struct pmu_cpu *cpu, const struct perf_hw_event *hw)
+{
+	if ((cpu->users & bit_of(hw)) == 0)
+		return;
+	cpu->users &= ~bit_of(hw);
+	if (cpu->users == 0)
+		pmu_write_pmuserenr(0);
+}
+
+/* As user mode counts them: from 1, the cycle counter being the 32nd. */
+static uint32_t armv8_user_index(struct perf_hw_event *hw, uint16_t *width)
+{
+	if ((this_cpu()->users & bit_of(hw)) == 0)
+		return 0;
+	*width = (uint16_t)(64 - __builtin_clzll(mask_of(hw)));
+	return (uint32_t)hw->idx + 1;
+}
+
 static int armv8_add(struct perf_hw_event *hw, unsigned int flags)
 {
 	struct pmu_cpu *cpu = this_cpu();
@@ -242,6 +282,7 @@ static int armv8_add(struct perf_hw_event *hw, unsigned int flags)
 	cpu->events[hw->idx] = hw;
 	counter_program(hw);
 	hw->prev = counter_read(hw);
+	allow_user_access(cpu, hw);
 	if (flags & PERF_PMU_START)
 		armv8_start(hw);
 	return 0;
@@ -252,6 +293,7 @@ static void armv8_del(struct perf_hw_event *hw)
 	struct pmu_cpu *cpu = this_cpu();
 
 	armv8_stop(hw, PERF_PMU_UPDATE);
+	end_user_access(cpu, hw);
 	cpu->events[hw->idx] = NULL;
 	cpu->used &= ~bits_of(hw);
 }
@@ -326,6 +368,7 @@ static const struct perf_pmu_ops armv8_ops = {
 	.stop = armv8_stop,
 	.read = armv8_read,
 	.overflowed = armv8_overflowed,
+	.user_index = armv8_user_index,
 	.pause = armv8_pause,
 	.resume = armv8_resume,
 };
@@ -333,6 +376,7 @@ static const struct perf_pmu_ops armv8_ops = {
 static const struct perf_pmu_text armv8_formats[] = {
 	{"event", "config:0-15"},
 	{"long", "config1:0"}, /* counts are always 64 bits wide: nothing to do */
+	{"rdpmc", "config1:1"},
 	{NULL, NULL},
 };
 

@@ -24,6 +24,10 @@
 #define PMEVTYPER_U	(UINT64_C(1) << 30) /* do not count in EL0 */
 #define PMEVTYPER_P	(UINT64_C(1) << 31) /* do not count in EL1 */
 
+/* PMUSERENR_EL0 */
+#define PMUSERENR_CR (UINT64_C(1) << 2) /* user mode reads the cycle counter */
+#define PMUSERENR_ER (UINT64_C(1) << 3) /* user mode reads event counters */
+
 /* ID_AA64DFR0_EL1 */
 #define DFR0_PMUVER(v) ((unsigned int)((v) >> 8) & 15U)
 

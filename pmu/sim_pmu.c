@@ -84,6 +84,7 @@ static int sim_event_init(struct perf_hw_event *hw)
 	if (attr->exclude_idle)
 		return -EOPNOTSUPP;
 	hw->config = event;
+	hw->user_access = true;
 	if (attr->exclude_user)
 		hw->config |= SIM_PMU_EXCLUDE_USER;
 	if (attr->exclude_kernel)
@@ -129,6 +130,7 @@ static bool load(struct sim_pmu *sim, struct perf_hw_event *hw)
 
 	hw->prev = (UINT64_C(0) - left) & sim->mask;
 	reg_write(sim, SIM_PMU_COUNT + (unsigned int)hw->idx, hw->prev);
+	perf_hw_loaded(hw);
 	return period_over;
 }
 

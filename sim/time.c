@@ -90,6 +90,13 @@ uint64_t port_clock(void)
 	return sim.now;
 }
 
+/* User mode's time stamp counter goes at 1 GHz from boot. */
+bool port_clock_scale(struct port_clock_scale *scale)
+{
+	*scale = (struct port_clock_scale){ .mult = 1 };
+	return true;
+}
+
 int port_clock_id(int32_t clockid, uint64_t *ns)
 {
 	switch (clockid) {

@@ -65,12 +65,14 @@ struct perf_hw_event {
 	struct perf_pmu *pmu;
 	const struct perf_event_attr *attr; /**< checked and complete */
 	int cpu;			    /**< attr's CPU, or -1 for any */
+	bool of_task;			    /**< counts a task, not a CPU */
 
 	/* The driver's own, the core only zeroes it. */
-	uint64_t config; /**< what to program, made by event_init() */
-	int idx;	 /**< counter that add() chose */
-	int idx_extra;	 /**< second counter, for a driver that needs one */
-	uint64_t prev;	 /**< counter value at the last perf_hw_fold() */
+	uint64_t config;  /**< what to program, made by event_init() */
+	int idx;	  /**< counter that add() chose */
+	int idx_extra;	  /**< second counter, for a driver that needs one */
+	uint64_t prev;	  /**< counter value at the last perf_hw_fold() */
+	bool user_access; /**< user mode may read its counter, see user_index() */
 
 	/* Shared: the driver writes through the helpers below. */
 	_Atomic uint64_t count; /**< all counts so far */
@@ -169,9 +171,10 @@ struct perf_pmu_ops {
 	bool (*overflowed)(const struct perf_pmu *pmu);
 
 	/**
-	 * Number from which user mode may read the counter of an added event
-	 * (struct perf_event_mmap_page.index), or 0 for none; its width in bits
-	 * goes to @width. May be NULL. Local.
+	 * Number under which user mode reads the counter of an added event that
+	 * has user_access (struct perf_event_mmap_page.index), or 0 if it may
+	 * not now; the counter's width in bits goes to @width. NULL for a driver
+	 * that never sets user_access. Local.
 	 */
 	uint32_t (*user_index)(struct perf_hw_event *hw, uint16_t *width);
 };
@@ -252,6 +255,13 @@ static inline void perf_hw_fold(struct perf_hw_event *hw, uint64_t now, uint64_t
  * Local.
  */
 bool perf_hw_next_period(struct perf_hw_event *hw, uint64_t mask, uint64_t *left);
+
+/**
+ * A counter has been loaded, and hw->prev is what it was loaded with: bring up to
+ * date what user mode knows of it. After every load.
+ * Local.
+ */
+void perf_hw_loaded(struct perf_hw_event *hw);
 
 /**
  * A period of a running event has ended: write its sample, wake its readers,

@@ -123,6 +123,16 @@ uint64_t port_clock(void);
  */
 int port_clock_id(int32_t clockid, uint64_t *ns);
 
+/** How port_clock() follows from the time stamp counter that user mode reads. */
+struct port_clock_scale {
+	uint64_t zero; /**< in ns */
+	uint32_t mult;
+	uint16_t shift; /**< port_clock() = zero + (counter * mult >> shift) */
+};
+
+/** Returns whether there is such a counter; always the same. Context: any. */
+bool port_clock_scale(struct port_clock_scale *scale);
+
 /** Storage for the host's one-shot timer. */
 struct port_timer {
 	uintptr_t opaque[12];
