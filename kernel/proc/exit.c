@@ -160,8 +160,8 @@ static void leave_process(struct task *t, int code)
 	DL_DELETE2(p->threads, t, thread_prev, thread_next);
 	p->nr_threads--;
 	t->exit_code = code;
-	if (t == p->leader && !p->group_exit)
-		p->exit_code = code;
+	if (!p->group_exit)
+		p->exit_code = code; /* the last thread's counts, as since Linux 6.0 */
 	if (t != p->leader)
 		pid_detach_task(t);
 }

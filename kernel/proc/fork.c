@@ -376,6 +376,44 @@ long sys_clone3(const u64 a[6])
 	return do_clone(&p);
 }
 
+/* unshare(2), of what clone(2) can share here: memory, handlers and threads only if they are not shared already. */
+long sys_unshare(const u64 a[6])
+{
+	u64 flags = a[0];
+	struct task *t = current;
+	struct files *files = NULL;
+
+	if (flags & ~(u64)(CLONE_FILES | CLONE_FS | CLONE_SYSVSEM | CLONE_VM | CLONE_SIGHAND | CLONE_THREAD))
+		return -EINVAL;
+	if ((flags & CLONE_THREAD) && t->proc->nr_threads > 1)
+		return -EINVAL;
+	if ((flags & (CLONE_SIGHAND | CLONE_THREAD)) && t->sighand->refs > 1)
+		return -EINVAL;
+	if ((flags & (CLONE_VM | CLONE_SIGHAND)) && t->mm->refs > 1)
+		return -EINVAL;
+	if ((flags & CLONE_FILES) && t->files->refs > 1) {
+		files = files_fork(t->files);
+		if (!files)
+			return -ENOMEM;
+	}
+	if ((flags & CLONE_FS) && t->fs->refs > 1) {
+		struct fs_ctx *fs = fs_fork(t->fs);
+
+		if (!fs) {
+			if (files)
+				files_put(files);
+			return -ENOMEM;
+		}
+		fs_put(t->fs);
+		t->fs = fs;
+	}
+	if (files) {
+		files_put(t->files);
+		t->files = files;
+	}
+	return 0;
+}
+
 /* ------------------------------------------------- tasks without a parent */
 
 /* A process with one thread that has no resources yet. NULL on no memory. */

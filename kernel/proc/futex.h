@@ -21,7 +21,8 @@ struct futex_waiter {
 	struct task *task;
 	u32 bitset;
 	bool woken;	    /* taken off the list by a waker */
-	bool pi;	    /* waits to own it (LOCK_PI, or WAIT_REQUEUE_PI after its move) */
+	bool pi;	    /* waits to own it (LOCK_PI) */
+	bool retry;	    /* pi: woken because the owner has exited */
 	struct task *owner; /* pi: who has it; NULL when nobody in particular */
 	struct futex_waiter *next, *prev;
 };

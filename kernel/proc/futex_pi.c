@@ -15,6 +15,8 @@
 #include "sys/syscall.h"
 #include <utlist.h>
 
+static u32 waiters; /* in LOCK_PI, all of them */
+
 #define ROBUST_LIMIT 2048 /* a list may be endless: user space made it */
 
 static struct futex_waiter *first_waiter(const struct futex_key *key)
@@ -44,24 +46,19 @@ static void set_owner(const struct futex_key *key, struct task *owner)
 static bool is_deadlock(const struct task *owner)
 {
 	for (u32 steps = 0; owner && steps <= nr_threads_total(); steps++) {
-		struct futex_waiter *w = NULL;
-
 		if (owner == current)
 			return true;
-		for (unsigned i = 0; futex_buckets(i) && !w; i++) {
-			DL_FOREACH(futex_buckets(i)->list, w)
-			{
-				if (w->pi && w->task == owner)
-					break;
-			}
-		}
-		owner = w ? w->owner : NULL;
+		owner = owner->pi_wait ? owner->pi_wait->owner : NULL;
 	}
 	return false;
 }
 
-/* Tries to take or to mark the word. 1: current owns it; 0: *owner has it and the word says that somebody waits. */
-static int try_lock(u64 uaddr, const struct futex_key *key, bool try_only, struct task **owner)
+/*
+ * Tries to take or to mark the word. 1: current owns it; 0: *owner has it and the word says that
+ * somebody waits. `died`: we were told that the owner has exited; then an id that is no task is nobody.
+ */
+static int try_lock(u64 uaddr, const struct futex_key *key, bool try_only, bool died,
+		    struct task **owner)
 {
 	u32 word, seen, new;
 	u32 me = (u32)current->tid;
@@ -70,15 +67,18 @@ static int try_lock(u64 uaddr, const struct futex_key *key, bool try_only, struc
 		return -EFAULT;
 	for (;;) {
 		u32 tid = word & FUTEX_TID_MASK;
+		struct task *t = tid ? task_find((pid_t)tid) : NULL;
+		bool gone = !t || t->exiting;
 
 		if (tid == me)
 			return -EDEADLK;
-		if (tid == 0) {
-			new = me | (word & FUTEX_OWNER_DIED) | (first_waiter(key) ? FUTEX_WAITERS : 0);
+		if (tid && gone && !died)
+			return -ESRCH;
+		if (gone) {
+			new = me | (word & FUTEX_OWNER_DIED) | (tid ? FUTEX_OWNER_DIED : 0) |
+			      (first_waiter(key) ? FUTEX_WAITERS : 0);
 		} else {
-			*owner = task_find((pid_t)tid);
-			if (!*owner || (*owner)->exiting)
-				return -ESRCH;
+			*owner = t;
 			if (try_only)
 				return -EAGAIN;
 			new = word | FUTEX_WAITERS;
@@ -86,9 +86,24 @@ static int try_lock(u64 uaddr, const struct futex_key *key, bool try_only, struc
 		if (cmpxchg_user_u32((u32 *)uaddr, word, new, &seen))
 			return -EFAULT;
 		if (seen == word)
-			return tid == 0;
+			return gone;
 		word = seen;
 	}
+}
+
+/* Queued until the lock is ours (the unlocker makes us the owner before it wakes us), or we may try again. */
+static int wait_for_lock(struct futex_waiter *w, u64 deadline)
+{
+	int err;
+
+	w->woken = w->retry = false;
+	current->pi_wait = w;
+	waiters++;
+	futex_enqueue(w);
+	err = futex_sleep(w, deadline);
+	waiters--;
+	current->pi_wait = NULL;
+	return err;
 }
 
 long futex_lock_pi(u64 uaddr, bool private, u64 deadline, bool try_only)
@@ -98,19 +113,19 @@ long futex_lock_pi(u64 uaddr, bool private, u64 deadline, bool try_only)
 
 	if (err)
 		return err;
-	err = try_lock(uaddr, &w.key, try_only, &w.owner);
-	if (err)
-		return err > 0 ? 0 : err;
-	if (is_deadlock(w.owner))
-		return -EDEADLK;
-	futex_enqueue(&w);
-	/* The unlocker makes us the owner before it wakes us. */
-	err = futex_sleep(&w, deadline);
+	do {
+		err = try_lock(uaddr, &w.key, try_only, w.retry, &w.owner);
+		if (err)
+			return err > 0 ? 0 : err;
+		if (is_deadlock(w.owner))
+			return -EDEADLK;
+		err = wait_for_lock(&w, deadline);
+	} while (!err && w.retry);
 	return err == -ERESTARTSYS ? -ERESTARTNOINTR : err;
 }
 
 /* Writes the next owner (or nobody) into the word, which says `word` now, and wakes it. */
-static int hand_over(u64 uaddr, const struct futex_key *key, u32 word, u32 died)
+static int hand_over(u64 uaddr, const struct futex_key *key, u32 word)
 {
 	for (;;) {
 		struct futex_waiter *next = first_waiter(key), *rest;
@@ -122,17 +137,15 @@ static int hand_over(u64 uaddr, const struct futex_key *key, u32 word, u32 died)
 				rest = rest->next;
 			new = (u32)next->task->tid | (rest ? FUTEX_WAITERS : 0);
 		}
-		if (cmpxchg_user_u32((u32 *)uaddr, word, new | died, &seen))
+		if (cmpxchg_user_u32((u32 *)uaddr, word, new, &seen))
 			return -EFAULT;
-		if (seen != word) {
-			word = seen;
-			continue;
-		}
-		if (next && first_waiter(key) != next)
-			continue; /* the write slept, and the waiter gave up meanwhile */
+		word = seen == word ? new : seen;
+		if (word != new || first_waiter(key) != next)
+			continue; /* or the write slept, and the waiter gave up meanwhile */
 		if (next) {
 			struct task *t = next->task;
 
+			next->owner = NULL; /* it waits for nobody, though it has not run yet */
 			futex_wake_waiter(next);
 			set_owner(key, t);
 		}
@@ -152,27 +165,24 @@ long futex_unlock_pi(u64 uaddr, bool private)
 		return -EFAULT;
 	if ((word & FUTEX_TID_MASK) != (u32)current->tid)
 		return -EPERM;
-	return hand_over(uaddr, &key, word, 0);
+	return hand_over(uaddr, &key, word);
 }
 
-/* An owner exits without unlocking: for each futex somebody waits for, the first waiter gets it, marked. */
+/* An owner exits without unlocking: those who wait for it look again, and the first takes the lock. */
 void futex_exit_pi(struct task *t)
 {
+	struct futex_waiter *w, *tmp;
+
+	if (!waiters)
+		return;
 	for (unsigned i = 0; futex_buckets(i); i++) {
-		struct futex_waiter *w = futex_buckets(i)->list;
-
-		while (w) {
-			struct futex_key key = w->key;
-			u32 word;
-
-			if (!w->pi || w->owner != t || key.mm != t->mm) {
-				w = w->next;
+		DL_FOREACH_SAFE(futex_buckets(i)->list, w, tmp)
+		{
+			if (!w->pi || w->owner != t)
 				continue;
-			}
-			if (get_user(word, (u32 *)key.where) ||
-			    hand_over(key.where, &key, word, FUTEX_OWNER_DIED))
-				set_owner(&key, NULL);
-			w = futex_buckets(i)->list;
+			w->retry = true;
+			w->owner = NULL;
+			futex_wake_waiter(w);
 		}
 	}
 }

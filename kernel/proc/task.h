@@ -92,7 +92,7 @@ struct task {
 	u64 clear_child_tid, set_child_tid;
 	u64 robust_list;
 	size_t robust_len;
-	u64 rseq; u32 rseq_len, rseq_sig;
+	struct futex_waiter *pi_wait; /* in FUTEX_LOCK_PI (futex_pi.c) */
 
 	int exit_signal;  /* to the parent; -1 for a thread */
 	int exit_code;	  /* as wait(2) encodes it */

@@ -291,3 +291,33 @@ TEST(clear_child_tid_wakes_join, "")
 		EXPECT_EQ(pthread_join(t, NULL), 0);
 	}
 }
+
+static uint32_t *pi_word;
+
+static void *pi_owner_exits(void *arg)
+{
+	if (futex(pi_word, FUTEX_LOCK_PI, 0, NULL, NULL, 0))
+		FAIL("cannot lock: %s", strerror(errno));
+	ready = 1;
+	usleep(20000);
+	return arg; /* without unlocking */
+}
+
+TEST(pi_owner_dies, "")
+{
+	pthread_t t;
+
+	pi_word = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	for (int round = 0; round < 2; round++) {
+		*pi_word = 0;
+		ready = 0;
+		EXPECT_EQ(pthread_create(&t, NULL, pi_owner_exits, NULL), 0);
+		while (!ready)
+			usleep(1000);
+		EXPECT_EQ(futex(pi_word, FUTEX_LOCK_PI, 0, NULL, NULL, 0), 0);
+		EXPECT_EQ(*pi_word & FUTEX_TID_MASK, (uint32_t)getpid());
+		EXPECT(*pi_word & FUTEX_OWNER_DIED);
+		pthread_join(t, NULL);
+		pi_word = &word; /* and once in private memory */
+	}
+}

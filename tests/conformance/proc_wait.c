@@ -352,7 +352,7 @@ TEST(leader_exits_first, "")
 	EXPECT_EQ(waitpid(pid, &status, WNOHANG), 0);
 	EXPECT_EQ(kill(pid, 0), 0);
 	EXPECT_EQ(waitpid(pid, &status, 0), pid);
-	EXPECT_EQ(WEXITSTATUS(status), 3); /* the leader's */
+	EXPECT_EQ(WEXITSTATUS(status), 7); /* the last one's */
 }
 
 static void *exec_from_thread(void *arg)
