@@ -24,6 +24,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <perf/perf.h>
+
 #include "sim_pmu.h"
 
 struct sim_task;
@@ -116,6 +118,9 @@ void sim_set_name(struct sim_task *task, const char *name);
  * may use @task for sim_count() and sim_tid() until sim_reset().
  */
 void sim_exit(struct sim_task *task);
+
+/** The running @task has mapped something; nothing is mapped indeed. */
+void sim_report_mmap(struct sim_task *task, const struct perf_mmap *map);
 
 /** A page fault of the running @task. */
 void sim_page_fault(struct sim_task *task, bool major, uint64_t addr);

@@ -274,6 +274,18 @@ void sim_exit(struct sim_task *task)
 	sim_wait_for(off_cpu, task, &sim.cpus[task->cpu]);
 }
 
+static long do_report_mmap(struct sim_task *task, const uintptr_t *arg)
+{
+	(void)task;
+	perf_mmap((const struct perf_mmap *)arg[0]);
+	return 0;
+}
+
+void sim_report_mmap(struct sim_task *task, const struct perf_mmap *map)
+{
+	sim_do(task, do_report_mmap, (uintptr_t)map, 0, 0, 0, 0, 0);
+}
+
 static long do_page_fault(struct sim_task *task, const uintptr_t *arg)
 {
 	struct port_regs regs = { .user = true, .ip = task->ip, .task = task };
