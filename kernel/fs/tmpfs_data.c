@@ -200,6 +200,28 @@ int tmpfs_get_page(struct inode *ino, u64 pgoff, bool create, struct page **out)
 	return 0;
 }
 
+/* For fault-around: whole pages of the image, which is nearly all there are, without a look at the tree. */
+void tmpfs_get_pages(struct inode *ino, u64 pgoff, unsigned n, struct page **out)
+{
+	struct tmpfs_node *tn = tmpfs_node(ino);
+	u64 size = ((u64)ino->size + PAGE_SIZE - 1) >> PAGE_SHIFT, whole = 0;
+	struct page *image = NULL;
+
+	if (!tn->npages && tn->image && IS_ALIGNED((uintptr_t)tn->image, PAGE_SIZE)) {
+		whole = MIN(tn->image_len >> PAGE_SHIFT, size);
+		image = phys_to_page(virt_to_phys(tn->image));
+	}
+	for (unsigned i = 0; i < n; i++, pgoff++) {
+		out[i] = NULL;
+		if (pgoff < whole)
+			out[i] = image + pgoff;
+		else if (pgoff >= size || find_page(ino, pgoff, &out[i]))
+			continue;
+		if (out[i])
+			page_get(out[i]);
+	}
+}
+
 /* ---- read and write ---- */
 
 static ssize_t tmpfs_read(struct file *f, void *buf, size_t n, loff_t *pos)
@@ -254,6 +276,7 @@ static int write_part(struct inode *ino, u64 at, const void *buf, size_t part)
 	if (pg) {
 		page_get(pg);
 		err = io_copy_in((u8 *)page_addr(pg) + off, buf, part);
+		page_changed(pg);
 		page_put(pg);
 		return err;
 	}
@@ -344,8 +367,10 @@ static int zero_part(struct inode *ino, u64 from, u64 to)
 	struct page *pg;
 	int err = from < to ? find_page(ino, from >> PAGE_SHIFT, &pg) : 0;
 
-	if (!err && from < to && pg)
+	if (!err && from < to && pg) {
 		memset((u8 *)page_addr(pg) + (from & (PAGE_SIZE - 1)), 0, to - from);
+		page_changed(pg);
+	}
 	return err;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Stands for kernel/arch/aarch64/cpu.h when the kernel's memory code is built
- * for the host: no interrupts, one task, and page tables that are a plain array
+ * Stands for kernel/arch/aarch64/cpu.h when the kernel's memory or file code is
+ * built for the host: no interrupts, one task, and page tables that are a plain array
  * (test_mm.c).
  */
 #ifndef TALLY_ARCH_CPU_H
@@ -55,5 +55,12 @@ void pgd_drop_range(paddr_t pgd, u64 start, u64 end, void (*fn)(paddr_t pa, u64 
 void pgd_walk_range(paddr_t pgd, u64 start, u64 end,
 		    unsigned (*fn)(paddr_t pa, u64 va, unsigned prot, void *arg), void *arg);
 void sync_icache(void *kaddr, size_t n);
+
+/* What files need; user memory is the test's own. */
+u64 clock_ns(void);
+u64 boot_epoch_ns(void);
+int copy_from_user(void *dst, const void *usrc, size_t n);
+int copy_to_user(void *udst, const void *src, size_t n);
+int clear_user(void *udst, size_t n);
 
 #endif
