@@ -170,6 +170,20 @@ void sim_counters_interrupt(const struct sim_cpu *cpu, const struct port_regs *r
 			sim_pmu_interrupt(&sim.pmus[i].driver, regs);
 }
 
+uint64_t sim_user_counter(const struct sim_task *task, unsigned int n)
+{
+	sim_assert(task->on_cpu);
+	for (unsigned int i = 0; i < SIM_MAX_PMUS; i++) {
+		const struct sim_machine_pmu *pmu = &sim.pmus[i];
+
+		if (!pmu->present || !perf_cpu_set_has(&pmu->model.cpus, task->cpu))
+			continue;
+		sim_assert(n < pmu->model.counters);
+		return pmu->hw[task->cpu].count[n];
+	}
+	sim_fail("CPU %d has no counters", task->cpu);
+}
+
 /* --------------------------------------------------------- start and end */
 
 void sim_counters_boot(const struct sim_config *config)

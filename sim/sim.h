@@ -241,6 +241,9 @@ long sim_mmap(struct sim_task *task, int fd, size_t size, uint64_t offset, bool 
 	      struct sim_map **map);
 void sim_munmap(struct sim_task *task, struct sim_map *map);
 
+/** What user mode finds in counter @n of the first PMU of the task's CPU. */
+uint64_t sim_user_counter(const struct sim_task *task, unsigned int n);
+
 /** Address at which the test sees a page of the mapping. */
 void *sim_map_page(struct sim_map *map, size_t n);
 
