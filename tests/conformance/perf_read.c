@@ -194,3 +194,17 @@ TEST(time_runs_only_while_enabled, "CTL-DISABLED SLICE-OUT")
 	EXPECT_EQ(read(fd, w, sizeof(w)), sizeof(w));
 	EXPECT(w[0] - v[0] < 20000000 && w[1] - v[1] < 20000000);
 }
+
+/* Counters have 32 bits; this takes the better part of a minute. */
+TEST(more_than_two_to_the_thirty_two, "SLICE-WRAP")
+{
+	struct perf_event_attr attr = instructions_u();
+	int fd = open_or_skip(&attr, 0, -1, -1);
+	uint64_t one, big;
+
+	EXPECT(fd >= 0);
+	count_spin(fd, 10);
+	one = count_spin(fd, 1000);
+	big = count_spin(fd, 1000 + (1ull << 31) + 12345);
+	EXPECT_EQ(big - one, (1ull << 32) + 2 * 12345);
+}
