@@ -195,8 +195,8 @@ static bool in_stack(const struct task *t, u64 fp)
 /* The first function below the scheduler's own, by the frame pointers of its kernel stack. */
 static int show_wchan(struct seq *s, struct task *t, bool whole)
 {
-	static const char *const scheduler[] = { "schedule", "schedule_until", "arch_switch",
-						 "context_switch", "mutex_lock" };
+	static const char *const scheduler[] = { "schedule", "arch_switch", "switch_to",
+						 "mutex_lock" };
 	u64 fp = t->ctx.fp, pc = t->ctx.lr, off;
 	const char *name = NULL;
 
@@ -209,7 +209,7 @@ static int show_wchan(struct seq *s, struct task *t, bool whole)
 
 		name = ksym_lookup(pc, &off);
 		for (size_t i = 0; name && i < ARRAY_SIZE(scheduler); i++)
-			skip |= !strcmp(name, scheduler[i]);
+			skip |= !strncmp(name, scheduler[i], strlen(scheduler[i]));
 		if (!name || !skip)
 			break;
 		if (!in_stack(t, fp))

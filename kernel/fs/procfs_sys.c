@@ -110,7 +110,8 @@ static int show_system_stat(struct seq *s, void *arg)
 	}
 	seq_printf(s, "ctxt %llu\nbtime %llu\nprocesses %llu\nprocs_running %u\nprocs_blocked %u\n",
 		   (unsigned long long)switches,
-		   (unsigned long long)(boot_epoch_ns() / NSEC_PER_SEC),
+		   /* the clock chip has whole seconds: to the nearest one */
+		   (unsigned long long)((boot_epoch_ns() + NSEC_PER_SEC / 2) / NSEC_PER_SEC),
 		   (unsigned long long)nr_forks(), sched_nr_running(), nr_blocked());
 	return 0;
 }
