@@ -262,8 +262,12 @@ int elf_load(struct binprm *b, struct elf_info *info)
 		err = open_interpreter(&im, &interp);
 	if (!err)
 		err = load(b, &im, interp, info);
-	if (interp)
+	if (interp) {
+		/* only the program itself stays safe from writing (ETXTBSY) while it runs */
+		interp->inode->writers -= interp->writer;
+		interp->writer = 0;
 		file_put(interp);
+	}
 	kfree(im.ph);
 	return err;
 }

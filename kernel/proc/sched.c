@@ -250,10 +250,10 @@ static bool wake_task_locked(struct task *t, u32 state_mask, bool urgent)
 	return true;
 }
 
-/* Interrupt handlers, and the worker that acts for them, want their task to run soon. */
+/* Interrupt handlers, and who does their work for them, want their task to run soon. */
 static bool wake_is_urgent(u64 flags)
 {
-	return (flags & (1u << 7)) || current->is_kthread;
+	return (flags & (1u << 7)) || current->acts_for_irq;
 }
 
 bool wake_task(struct task *t, u32 state_mask)

@@ -31,7 +31,13 @@ struct pid_entry {
 	bool taken;
 };
 
-static struct pid_entry *pid_table[PID_MAX / CHUNK];
+/* A part of the table, there while an id of it is in use. */
+struct pid_chunk {
+	u32 used;
+	struct pid_entry entries[CHUNK];
+};
+
+static struct pid_chunk *pid_table[PID_MAX / CHUNK];
 static pid_t pid_last = 1;
 static u32 processes, threads;
 static u64 forks;
@@ -48,7 +54,7 @@ static struct pid_entry *entry_of(pid_t pid)
 {
 	if (pid <= 0 || pid >= PID_MAX || !pid_table[pid / CHUNK])
 		return NULL;
-	return &pid_table[pid / CHUNK][pid % CHUNK];
+	return &pid_table[pid / CHUNK]->entries[pid % CHUNK];
 }
 
 static bool entry_free(const struct pid_entry *e)
@@ -56,35 +62,58 @@ static bool entry_free(const struct pid_entry *e)
 	return !e->task && !e->proc && !e->holds && !e->taken;
 }
 
+/* Something of the entry has gone; was it the last? */
+static void entry_put(pid_t pid)
+{
+	struct pid_chunk **chunk = &pid_table[pid / CHUNK];
+
+	if (!entry_free(entry_of(pid)) || --(*chunk)->used)
+		return;
+	kfree(*chunk);
+	*chunk = NULL;
+}
+
+static bool try_pid(pid_t pid, int *err)
+{
+	struct pid_chunk **chunk = &pid_table[pid / CHUNK];
+	struct pid_entry *e;
+
+	if (!*chunk)
+		*chunk = kzalloc(sizeof(**chunk));
+	if (!*chunk) {
+		*err = -ENOMEM;
+		return false;
+	}
+	e = &(*chunk)->entries[pid % CHUNK];
+	if (!entry_free(e))
+		return false;
+	e->taken = true;
+	(*chunk)->used++;
+	return true;
+}
+
 pid_t pid_alloc(pid_t want)
 {
-	pid_t pid = want ? want : pid_last;
+	pid_t pid = pid_last;
+	int err = -EAGAIN;
 
-	for (int tries = 0; tries < PID_MAX; tries++) {
-		struct pid_entry **chunk;
-
-		if (!want && ++pid >= PID_MAX)
+	if (want)
+		return try_pid(want, &err) ? want : err;
+	for (int tries = 0; tries < PID_MAX && err == -EAGAIN; tries++) {
+		if (++pid >= PID_MAX)
 			pid = PID_RESERVED;
-		chunk = &pid_table[pid / CHUNK];
-		if (!*chunk)
-			*chunk = kzalloc(CHUNK * sizeof(struct pid_entry));
-		if (!*chunk)
-			return -ENOMEM;
-		if (entry_free(&(*chunk)[pid % CHUNK])) {
-			(*chunk)[pid % CHUNK].taken = true;
-			if (!want)
-				pid_last = pid;
+		if (try_pid(pid, &err)) {
+			pid_last = pid;
 			return pid;
 		}
-		if (want)
-			break;
 	}
-	return -EAGAIN;
+	return err;
 }
 
 void pid_free_unused(pid_t pid)
 {
 	entry_of(pid)->taken = false;
+	entry_put(pid);
 }
 
 void pid_attach_task(struct task *t)
@@ -106,6 +135,7 @@ void pid_readopt_task(struct task *t)
 void pid_detach_task(struct task *t)
 {
 	entry_of(t->tid)->task = NULL;
+	entry_put(t->tid);
 	threads--;
 }
 
@@ -119,6 +149,7 @@ void pid_attach_process(struct process *p)
 void pid_detach_process(struct process *p)
 {
 	entry_of(p->pid)->proc = NULL;
+	entry_put(p->pid);
 	processes--;
 	process_put(p);
 }
@@ -131,8 +162,10 @@ void pid_hold(pid_t pid)
 
 void pid_release(pid_t pid)
 {
-	if (pid)
+	if (pid) {
 		entry_of(pid)->holds--;
+		entry_put(pid);
+	}
 }
 
 struct task *task_find(pid_t tid)
@@ -156,8 +189,8 @@ struct process *process_next(pid_t pid)
 	for (; pid < PID_MAX; pid++) {
 		if (!pid_table[pid / CHUNK])
 			pid |= CHUNK - 1;
-		else if (pid_table[pid / CHUNK][pid % CHUNK].proc)
-			return pid_table[pid / CHUNK][pid % CHUNK].proc;
+		else if (entry_of(pid)->proc)
+			return entry_of(pid)->proc;
 	}
 	return NULL;
 }

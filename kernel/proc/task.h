@@ -78,6 +78,7 @@ struct task {
 	/* signals */
 	bool sig_pending;    /* something for do_signals; see signal_recalc() */
 	bool stop_pending;   /* the process is stopping: this thread has to stop, too */
+	bool acts_for_irq;   /* runs work items: those it wakes are as urgent as an interrupt's */
 	u8 todo;	     /* TODO_*: left by an interrupt, for the way back to user mode */
 	ksigset_t blocked, saved_blocked; /* saved: by sigsuspend/ppoll/epoll_pwait until the signal is delivered */
 	bool restore_blocked;

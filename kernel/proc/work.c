@@ -75,8 +75,10 @@ static void run_all(void)
 	struct work *w;
 
 	busy = true;
+	current->acts_for_irq = true;
 	while ((w = next_work()))
 		w->fn(w);
+	current->acts_for_irq = false;
 	busy = false;
 }
 
