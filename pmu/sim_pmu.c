@@ -207,7 +207,8 @@ static bool sim_overflowed(const struct perf_pmu *pmu)
 {
 	const struct sim_pmu *sim = container_of(pmu, const struct sim_pmu, pmu);
 
-	return (sim->model->read(sim->model, SIM_PMU_OVERFLOW) & sim->cpus[port_cpu()].running) != 0;
+	return (sim->model->read(sim->model, SIM_PMU_OVERFLOW) & sim->cpus[port_cpu()].running) !=
+	       0;
 }
 
 static uint32_t sim_user_index(struct perf_hw_event *hw, uint16_t *width)
@@ -268,8 +269,8 @@ static const struct perf_pmu_ops ops = {
 };
 
 static const struct perf_pmu_text formats[] = {
-	{ "event", "config:0-7" },
-	{ NULL, NULL },
+	{"event", "config:0-7"},
+	{NULL, NULL},
 };
 
 int sim_pmu_register(struct sim_pmu *sim, const struct sim_pmu_model *model)

@@ -16,9 +16,9 @@
 #ifdef __SANITIZE_ADDRESS__
 #include <sanitizer/common_interface_defs.h>
 #else
-#define __sanitizer_start_switch_fiber(save, bottom, size)                                         \
+#define __sanitizer_start_switch_fiber(save, bottom, size) \
 	((void)(save), (void)(bottom), (void)(size))
-#define __sanitizer_finish_switch_fiber(save, bottom, size)                                        \
+#define __sanitizer_finish_switch_fiber(save, bottom, size) \
 	((void)(save), (void)(bottom), (void)(size))
 #endif
 

@@ -8,9 +8,9 @@
  */
 #include "machine.h"
 
-#define pmu_of(m)                                                                                  \
-	((struct sim_machine_pmu *)(void *)((char *)(uintptr_t)(m)-offsetof(struct sim_machine_pmu, \
-									     model)))
+#define pmu_of(m)                                                            \
+	((struct sim_machine_pmu *)(void *)((char *)(uintptr_t)(m)-offsetof( \
+		struct sim_machine_pmu, model)))
 
 static struct sim_hw *this_hw(const struct sim_pmu_model *model)
 {
@@ -232,8 +232,8 @@ void sim_counters_check_off(void)
 			const struct sim_hw *hw = &pmu->hw[cpu];
 
 			if (hw->enabled != 0 || hw->irq != 0)
-				sim_fail("counters 0x%x of CPU %d are still on", hw->enabled | hw->irq,
-					 cpu);
+				sim_fail("counters 0x%x of CPU %d are still on",
+					 hw->enabled | hw->irq, cpu);
 			if (hw->on)
 				sim_fail("the counters of CPU %d are not paused", cpu);
 			for (unsigned int n = 0; n < pmu->model.counters; n++)

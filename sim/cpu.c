@@ -270,7 +270,7 @@ static bool call_free(const void *arg)
 long sim_do(struct sim_task *task, long (*fn)(struct sim_task *, const uintptr_t *), uintptr_t a0,
 	    uintptr_t a1, uintptr_t a2, uintptr_t a3, uintptr_t a4, uintptr_t a5)
 {
-	struct sim_call call = { .fn = fn, .arg = { a0, a1, a2, a3, a4, a5 } };
+	struct sim_call call = {.fn = fn, .arg = {a0, a1, a2, a3, a4, a5}};
 	struct sim_cpu *cpu = task->cpu < 0 ? NULL : &sim.cpus[task->cpu];
 
 	if (task->state == SIM_DEAD)
@@ -453,7 +453,7 @@ static void call_other(struct sim_cpu *to, struct sim_remote *remote, const void
 
 int port_call_cpu(int cpu, void (*fn)(void *arg), void *arg)
 {
-	struct sim_remote remote = { .fn = fn, .arg = arg };
+	struct sim_remote remote = {.fn = fn, .arg = arg};
 
 	sim_must_sleep("port_call_cpu()");
 	sim_pass(SIM_AT_CALL, __builtin_return_address(0));

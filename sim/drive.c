@@ -345,7 +345,7 @@ static bool arrived(const void *arg)
 
 void sim_until(int cpu, enum sim_point point, unsigned int n)
 {
-	struct arrival arrival = { &sim.cpus[cpu], point, sim.cpus[cpu].passed[point] + n };
+	struct arrival arrival = {&sim.cpus[cpu], point, sim.cpus[cpu].passed[point] + n};
 
 	sim.cpus[cpu].parked = true;
 	sim_wait_for(arrived, &arrival, &sim.cpus[cpu]);

@@ -58,7 +58,7 @@ static unsigned int choose_random(unsigned int n, int last)
 
 static void play(const struct sim_story *story, unsigned int (*choose)(unsigned int, int))
 {
-	struct sim_script *scripts[4] = { NULL };
+	struct sim_script *scripts[4] = {NULL};
 	uint64_t seed = sim.random;
 
 	sim_reset();

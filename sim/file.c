@@ -199,7 +199,7 @@ static struct sim_waitq *waitq_of(struct port_waitq *waitq)
 
 void port_waitq_init(struct port_waitq *waitq)
 {
-	*(struct sim_waitq *)waitq->opaque = (struct sim_waitq){ .magic = WAITQ_MAGIC };
+	*(struct sim_waitq *)waitq->opaque = (struct sim_waitq){.magic = WAITQ_MAGIC};
 }
 
 void port_wake(struct port_waitq *waitq)

@@ -20,14 +20,14 @@ static void check(const volatile void *address, const void *site)
 	char buffer[256];
 
 	if (__asan_address_is_poisoned(address))
-		sim_fail("access to memory that is not there, %p, at %s", (const void *)(uintptr_t)address,
-			 sim_site(site, buffer, sizeof(buffer)));
+		sim_fail("access to memory that is not there, %p, at %s",
+			 (const void *)(uintptr_t)address, sim_site(site, buffer, sizeof(buffer)));
 }
 
-#define PLAIN(name)                                                                                \
-	void __tsan_##name(void *address)                                                          \
-	{                                                                                          \
-		check(address, __builtin_return_address(0));                                       \
+#define PLAIN(name)                                          \
+	void __tsan_##name(void *address)                    \
+	{                                                    \
+		check(address, __builtin_return_address(0)); \
 	}
 
 PLAIN(read1)
@@ -90,54 +90,54 @@ static void before_atomic(const volatile void *address, const void *site)
 
 #define POINT before_atomic(address, __builtin_return_address(0))
 
-#define ATOMIC_FETCH(bits, op)                                                                     \
-	uint##bits##_t __tsan_atomic##bits##_fetch_##op(volatile uint##bits##_t *address,          \
-							uint##bits##_t value, int order)           \
-	{                                                                                          \
-		(void)order;                                                                       \
-		POINT;                                                                             \
-		return __atomic_fetch_##op(address, value, __ATOMIC_SEQ_CST);                      \
+#define ATOMIC_FETCH(bits, op)                                                            \
+	uint##bits##_t __tsan_atomic##bits##_fetch_##op(volatile uint##bits##_t *address, \
+							uint##bits##_t value, int order)  \
+	{                                                                                 \
+		(void)order;                                                              \
+		POINT;                                                                    \
+		return __atomic_fetch_##op(address, value, __ATOMIC_SEQ_CST);             \
 	}
 
-#define ATOMIC_COMPARE(bits, kind)                                                                 \
-	int __tsan_atomic##bits##_compare_exchange_##kind(volatile uint##bits##_t *address,        \
-							  uint##bits##_t *expected,                \
-							  uint##bits##_t value, int order,         \
-							  int failure_order)                       \
-	{                                                                                          \
-		(void)order;                                                                       \
-		(void)failure_order;                                                               \
-		POINT;                                                                             \
-		return __atomic_compare_exchange_n(address, expected, value, 0, __ATOMIC_SEQ_CST,  \
-						   __ATOMIC_SEQ_CST);                              \
+#define ATOMIC_COMPARE(bits, kind)                                                                \
+	int __tsan_atomic##bits##_compare_exchange_##kind(                                        \
+		volatile uint##bits##_t *address, uint##bits##_t *expected, uint##bits##_t value, \
+		int order, int failure_order)                                                     \
+	{                                                                                         \
+		(void)order;                                                                      \
+		(void)failure_order;                                                              \
+		POINT;                                                                            \
+		return __atomic_compare_exchange_n(address, expected, value, 0, __ATOMIC_SEQ_CST, \
+						   __ATOMIC_SEQ_CST);                             \
 	}
 
-#define ATOMIC(bits)                                                                               \
-	uint##bits##_t __tsan_atomic##bits##_load(const volatile uint##bits##_t *address, int order) \
-	{                                                                                          \
-		(void)order;                                                                       \
-		POINT;                                                                             \
-		return __atomic_load_n(address, __ATOMIC_SEQ_CST);                                 \
-	}                                                                                          \
-	void __tsan_atomic##bits##_store(volatile uint##bits##_t *address, uint##bits##_t value,   \
-					 int order)                                                \
-	{                                                                                          \
-		(void)order;                                                                       \
-		POINT;                                                                             \
-		__atomic_store_n(address, value, __ATOMIC_SEQ_CST);                                \
-	}                                                                                          \
-	uint##bits##_t __tsan_atomic##bits##_exchange(volatile uint##bits##_t *address,            \
-						      uint##bits##_t value, int order)             \
-	{                                                                                          \
-		(void)order;                                                                       \
-		POINT;                                                                             \
-		return __atomic_exchange_n(address, value, __ATOMIC_SEQ_CST);                      \
-	}                                                                                          \
-	ATOMIC_FETCH(bits, add)                                                                    \
-	ATOMIC_FETCH(bits, sub)                                                                    \
-	ATOMIC_FETCH(bits, and)                                                                    \
-	ATOMIC_FETCH(bits, or)                                                                     \
-	ATOMIC_COMPARE(bits, strong)                                                               \
+#define ATOMIC(bits)                                                                             \
+	uint##bits##_t __tsan_atomic##bits##_load(const volatile uint##bits##_t *address,        \
+						  int order)                                     \
+	{                                                                                        \
+		(void)order;                                                                     \
+		POINT;                                                                           \
+		return __atomic_load_n(address, __ATOMIC_SEQ_CST);                               \
+	}                                                                                        \
+	void __tsan_atomic##bits##_store(volatile uint##bits##_t *address, uint##bits##_t value, \
+					 int order)                                              \
+	{                                                                                        \
+		(void)order;                                                                     \
+		POINT;                                                                           \
+		__atomic_store_n(address, value, __ATOMIC_SEQ_CST);                              \
+	}                                                                                        \
+	uint##bits##_t __tsan_atomic##bits##_exchange(volatile uint##bits##_t *address,          \
+						      uint##bits##_t value, int order)           \
+	{                                                                                        \
+		(void)order;                                                                     \
+		POINT;                                                                           \
+		return __atomic_exchange_n(address, value, __ATOMIC_SEQ_CST);                    \
+	}                                                                                        \
+	ATOMIC_FETCH(bits, add)                                                                  \
+	ATOMIC_FETCH(bits, sub)                                                                  \
+	ATOMIC_FETCH(bits, and)                                                                  \
+	ATOMIC_FETCH(bits, or)                                                                   \
+	ATOMIC_COMPARE(bits, strong)                                                             \
 	ATOMIC_COMPARE(bits, weak)
 
 ATOMIC(8)

@@ -186,8 +186,8 @@ void port_mutex_init(struct port_mutex *mutex)
 {
 	struct sim_mutex *m = (struct sim_mutex *)mutex->opaque;
 
-	*m = (struct sim_mutex){ .magic = MUTEX_MAGIC,
-				 .class = class_of(__builtin_return_address(0)) };
+	*m = (struct sim_mutex){.magic = MUTEX_MAGIC,
+				.class = class_of(__builtin_return_address(0))};
 }
 
 static void wait_for_mutex(struct sim_mutex *m)

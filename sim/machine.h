@@ -89,8 +89,8 @@ struct sim_cpu {
 	uint64_t run_ns;  /* user mode work to be done */
 	bool kernel_work; /* what it does now is kernel mode work */
 
-	enum sim_point at;	/* last point passed */
-	const void *site;	/* from where in the core */
+	enum sim_point at; /* last point passed */
+	const void *site;  /* from where in the core */
 	bool parked;
 	unsigned long passed[SIM_AT_NR];
 	uint64_t truth[SIM_MODES][SIM_EVENT_NR];
@@ -107,14 +107,14 @@ struct sim_task {
 	unsigned int refs;
 	bool findable;
 	enum sim_task_state state;
-	int cpu;       /* where it runs, or last ran; -1: nowhere yet */
+	int cpu; /* where it runs, or last ran; -1: nowhere yet */
 	bool on_cpu;
 	bool claimed; /* on a CPU, or a CPU is just switching to it */
 	bool idle;
-	bool reaped;   /* the test knows it no more */
+	bool reaped; /* the test knows it no more */
 	struct sim_call *call;
-	struct coro *coro;	 /* while the call is under way */
-	struct coro *home;	 /* where it goes at its end */
+	struct coro *coro;	   /* while the call is under way */
+	struct coro *home;	   /* where it goes at its end */
 	struct sim_remote *remote; /* waits for this one */
 	const struct port_mutex *held[SIM_MAX_HELD];
 	unsigned int nr_held;
@@ -161,8 +161,8 @@ struct sim_machine {
 	int nr_cpus;
 	struct sim_cpu cpus[SIM_MAX_CPUS];
 	struct sim_machine_pmu pmus[SIM_MAX_PMUS];
-	struct sim_cpu *cpu;	 /* that has the turn, NULL: the test */
-	struct coro *test;	 /* that waits: main, or a script */
+	struct sim_cpu *cpu; /* that has the turn, NULL: the test */
+	struct coro *test;   /* that waits: main, or a script */
 	struct sim_task *tasks;
 	struct sim_map *maps;
 	struct sim_file *files;

@@ -29,8 +29,8 @@ const struct port_regs *port_regs_here(void)
 
 	sim_must_irq_off("port_regs_here()");
 	regs = &here[sim.cpu->nr];
-	*regs = (struct port_regs){ .ip = (uintptr_t)__builtin_return_address(0),
-				    .task = sim.cpu->current };
+	*regs = (struct port_regs){.ip = (uintptr_t)__builtin_return_address(0),
+				   .task = sim.cpu->current};
 	return regs;
 }
 

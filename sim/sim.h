@@ -38,14 +38,14 @@ struct sim_script;
 
 /** struct sim_pmu_config - a PMU of the machine; zero counters for none. */
 struct sim_pmu_config {
-	const char *name;	/**< default "sim" */
-	unsigned int counters;	/**< per CPU, the cycle counter among them */
-	unsigned int width;	/**< default 64 */
-	bool no_cycle_counter;	/**< all counters are alike */
-	bool no_interrupt;	/**< overflow is not wired */
-	bool not_generic;	/**< serves only its own type */
-	uint32_t events;	/**< supported ones; default: all */
-	uint64_t cpus;		/**< where it exists, a bit per CPU; default: all */
+	const char *name;      /**< default "sim" */
+	unsigned int counters; /**< per CPU, the cycle counter among them */
+	unsigned int width;    /**< default 64 */
+	bool no_cycle_counter; /**< all counters are alike */
+	bool no_interrupt;     /**< overflow is not wired */
+	bool not_generic;      /**< serves only its own type */
+	uint32_t events;       /**< supported ones; default: all */
+	uint64_t cpus;	       /**< where it exists, a bit per CPU; default: all */
 };
 
 /** struct sim_config - what machine to make. */
@@ -74,10 +74,10 @@ void sim_check_clean(void);
 /** Report a broken rule and abort. */
 _Noreturn void sim_fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-#define sim_assert(cond)                                                                           \
-	do {                                                                                       \
-		if (!(cond))                                                                       \
-			sim_fail("%s:%d: %s", __FILE__, __LINE__, #cond);                          \
+#define sim_assert(cond)                                                  \
+	do {                                                              \
+		if (!(cond))                                              \
+			sim_fail("%s:%d: %s", __FILE__, __LINE__, #cond); \
 	} while (0)
 
 /** Type number of the n-th PMU, as in sysfs. */
@@ -312,10 +312,10 @@ void sim_finish(struct sim_script *script);
 
 /** struct sim_story - what to explore. */
 struct sim_story {
-	void (*setup)(void);	 /**< make tasks and events */
+	void (*setup)(void); /**< make tasks and events */
 	void (*scripts[4])(void *arg);
-	void (*check)(void);	 /**< after all scripts have ended; ends all */
-	unsigned int points;	 /**< SIM_AT_*, a bit each; 0: all but ALLOC */
+	void (*check)(void); /**< after all scripts have ended; ends all */
+	unsigned int points; /**< SIM_AT_*, a bit each; 0: all but ALLOC */
 };
 
 /**

@@ -21,8 +21,8 @@
 #include "machine.h"
 
 static const unsigned int default_rates[SIM_MODES][SIM_EVENT_NR] = {
-	[SIM_USER] = { 3, 2, 5, 1, 7, 1, 11, 13 },
-	[SIM_KERNEL] = { 4, 3, 6, 2, 8, 2, 12, 14 },
+	[SIM_USER] = {3, 2, 5, 1, 7, 1, 11, 13},
+	[SIM_KERNEL] = {4, 3, 6, 2, 8, 2, 12, 14},
 };
 
 /* ------------------------------------------------------ making and ending */
@@ -288,7 +288,7 @@ void sim_report_mmap(struct sim_task *task, const struct perf_mmap *map)
 
 static long do_page_fault(struct sim_task *task, const uintptr_t *arg)
 {
-	struct port_regs regs = { .user = true, .ip = task->ip, .task = task };
+	struct port_regs regs = {.user = true, .ip = task->ip, .task = task};
 
 	perf_page_fault(arg[0] != 0, &regs, arg[1]);
 	return 0;

@@ -93,7 +93,7 @@ uint64_t port_clock(void)
 /* User mode's time stamp counter goes at 1 GHz from boot. */
 bool port_clock_scale(struct port_clock_scale *scale)
 {
-	*scale = (struct port_clock_scale){ .mult = 1 };
+	*scale = (struct port_clock_scale){.mult = 1};
 	return true;
 }
 
@@ -119,7 +119,7 @@ void port_timer_init(struct port_timer *timer, port_timer_fn fn)
 {
 	struct sim_timer *t = (struct sim_timer *)timer->opaque;
 
-	*t = (struct sim_timer){ .magic = TIMER_MAGIC, .cpu = -1, .fn = fn };
+	*t = (struct sim_timer){.magic = TIMER_MAGIC, .cpu = -1, .fn = fn};
 }
 
 static void unlink_timer(struct port_timer *timer)

@@ -37,12 +37,12 @@ static void without_privilege(void **state)
 		int level;
 		long task_user, task_kernel, cpu_user, cpu_kernel;
 	} expected[] = {
-		{ -1, 0, 0, 0, 0 },
-		{ 0, 0, 0, 0, 0 },
-		{ 1, 0, 0, -EACCES, -EACCES },
-		{ 2, 0, -EACCES, -EACCES, -EACCES },
-		{ 3, -EACCES, -EACCES, -EACCES, -EACCES },
-		{ 4, -EACCES, -EACCES, -EACCES, -EACCES },
+		{-1, 0, 0, 0, 0},
+		{0, 0, 0, 0, 0},
+		{1, 0, 0, -EACCES, -EACCES},
+		{2, 0, -EACCES, -EACCES, -EACCES},
+		{3, -EACCES, -EACCES, -EACCES, -EACCES},
+		{4, -EACCES, -EACCES, -EACCES, -EACCES},
 	};
 
 	(void)state;
@@ -139,6 +139,6 @@ int main(void)
 		clean_test(sysctl_limits),
 	};
 
-	sim_boot(&(struct sim_config){ .pmu = { { .counters = 7 } } });
+	sim_boot(&(struct sim_config){.pmu = {{.counters = 7}}});
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

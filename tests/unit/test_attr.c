@@ -132,18 +132,21 @@ static void reserved_bits(void **state)
 /* Types and configs that no PMU knows. */
 static void unknown_events(void **state)
 {
-	const struct { uint32_t type; uint64_t config; } unknown[] = {
-		{ PERF_TYPE_HARDWARE, PERF_COUNT_HW_MAX },
-		{ PERF_TYPE_HARDWARE, PERF_COUNT_HW_REF_CPU_CYCLES },
-		{ PERF_TYPE_HARDWARE, 0xffffffff },
-		{ PERF_TYPE_SOFTWARE, PERF_COUNT_SW_MAX },
-		{ PERF_TYPE_SOFTWARE, UINT64_MAX },
-		{ PERF_TYPE_TRACEPOINT, 1 },
-		{ PERF_TYPE_HW_CACHE, 0 },
-		{ PERF_TYPE_RAW, 0xff },
-		{ PERF_TYPE_BREAKPOINT, 0 },
-		{ PERF_TYPE_MAX + 100, 0 },
-		{ UINT32_MAX, 0 },
+	const struct {
+		uint32_t type;
+		uint64_t config;
+	} unknown[] = {
+		{PERF_TYPE_HARDWARE, PERF_COUNT_HW_MAX},
+		{PERF_TYPE_HARDWARE, PERF_COUNT_HW_REF_CPU_CYCLES},
+		{PERF_TYPE_HARDWARE, 0xffffffff},
+		{PERF_TYPE_SOFTWARE, PERF_COUNT_SW_MAX},
+		{PERF_TYPE_SOFTWARE, UINT64_MAX},
+		{PERF_TYPE_TRACEPOINT, 1},
+		{PERF_TYPE_HW_CACHE, 0},
+		{PERF_TYPE_RAW, 0xff},
+		{PERF_TYPE_BREAKPOINT, 0},
+		{PERF_TYPE_MAX + 100, 0},
+		{UINT32_MAX, 0},
 	};
 
 	(void)state;
@@ -162,8 +165,8 @@ static void four_names_of_an_event(void **state)
 		sim_attr_hw(PERF_COUNT_HW_INSTRUCTIONS),
 		sim_attr(PERF_TYPE_RAW, SIM_EVENT_INSTRUCTIONS),
 		sim_attr(sim_pmu_type(0), SIM_EVENT_INSTRUCTIONS),
-		sim_attr_hw(PERF_COUNT_HW_INSTRUCTIONS |
-			    (uint64_t)sim_pmu_type(0) << PERF_PMU_TYPE_SHIFT),
+		sim_attr_hw(PERF_COUNT_HW_INSTRUCTIONS | (uint64_t)sim_pmu_type(0)
+								 << PERF_PMU_TYPE_SHIFT),
 	};
 	int fd[4];
 
@@ -254,7 +257,8 @@ static void harmless_bits(void **state)
 	attr.mmap = attr.mmap2 = attr.mmap_data = attr.comm = attr.comm_exec = attr.task = 1;
 	attr.sample_id_all = attr.watermark = attr.context_switch = 1;
 	attr.inherit_stat = attr.ksymbol = attr.bpf_event = 1;
-	attr.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
+	attr.sample_type =
+		PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
 	attr.wakeup_watermark = 1000;
 	assert_int_equal(try_open(&attr), 0);
 }
@@ -353,19 +357,14 @@ static void random_attrs(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		clean_test(every_size),
-		clean_test(short_attr_is_padded),
-		clean_test(bad_addresses),
-		clean_test(reserved_bits),
-		clean_test(unknown_events),
-		clean_test(four_names_of_an_event),
-		clean_test(bad_combinations),
-		clean_test(harmless_bits),
-		clean_test(bad_arguments),
-		clean_test(bad_groups),
+		clean_test(every_size),	      clean_test(short_attr_is_padded),
+		clean_test(bad_addresses),    clean_test(reserved_bits),
+		clean_test(unknown_events),   clean_test(four_names_of_an_event),
+		clean_test(bad_combinations), clean_test(harmless_bits),
+		clean_test(bad_arguments),    clean_test(bad_groups),
 		clean_test(random_attrs),
 	};
 
-	sim_boot(&(struct sim_config){ .pmu = { { .counters = 7 } } });
+	sim_boot(&(struct sim_config){.pmu = {{.counters = 7}}});
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -318,7 +318,8 @@ static void ioctl_errors(void **state)
 	assert_int_equal(sim_ioctl(monitor, fd, PERF_EVENT_IOC_ID, 1), -EFAULT);
 	assert_int_equal(sim_ioctl(monitor, fd, PERF_EVENT_IOC_SET_OUTPUT, (uintptr_t)-1), 0);
 	assert_int_equal(sim_ioctl(monitor, fd, PERF_EVENT_IOC_SET_OUTPUT, 9999), -EBADF);
-	assert_int_equal(sim_ioctl(monitor, fd, PERF_EVENT_IOC_SET_OUTPUT, (uintptr_t)other), -EBADF);
+	assert_int_equal(sim_ioctl(monitor, fd, PERF_EVENT_IOC_SET_OUTPUT, (uintptr_t)other),
+			 -EBADF);
 	assert_int_equal(sim_ioctl(monitor, fd, PERF_EVENT_IOC_SET_OUTPUT, (uintptr_t)fd), -EINVAL);
 	assert_int_equal(sim_ioctl(monitor, fd, PERF_EVENT_IOC_PAUSE_OUTPUT, 1), -EINVAL);
 	assert_int_equal(sim_ioctl(monitor, 9999, PERF_EVENT_IOC_ENABLE, 0), -EBADF);
@@ -330,20 +331,14 @@ static void ioctl_errors(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		clean_test(enable_and_disable),
-		clean_test(control_of_a_waiting_task),
-		clean_test(control_of_oneself),
-		clean_test(control_of_a_cpu),
-		clean_test(reset_counts_only),
-		clean_test(enabled_by_exec),
-		clean_test(not_enabled_by_exec),
-		clean_test(group_enabled_by_exec),
-		clean_test(removed_by_exec),
-		clean_test(group_flag),
-		clean_test(sibling_follows_leader),
-		clean_test(ioctl_errors),
+		clean_test(enable_and_disable),	    clean_test(control_of_a_waiting_task),
+		clean_test(control_of_oneself),	    clean_test(control_of_a_cpu),
+		clean_test(reset_counts_only),	    clean_test(enabled_by_exec),
+		clean_test(not_enabled_by_exec),    clean_test(group_enabled_by_exec),
+		clean_test(removed_by_exec),	    clean_test(group_flag),
+		clean_test(sibling_follows_leader), clean_test(ioctl_errors),
 	};
 
-	sim_boot(&(struct sim_config){ .pmu = { { .counters = 7 } } });
+	sim_boot(&(struct sim_config){.pmu = {{.counters = 7}}});
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -170,7 +170,7 @@ static void unknown_fields(void **state)
 /* Call chains without one half, and at most so deep. [SAMPLE-FIELDS] */
 static void call_chains(void **state)
 {
-	const uint64_t callers[] = { 0x1000, 0x2000, 0x3000, 0x4000 };
+	const uint64_t callers[] = {0x1000, 0x2000, 0x3000, 0x4000};
 	struct perf_event_attr attr = sim_attr_hw(PERF_COUNT_HW_INSTRUCTIONS);
 	const struct record *record;
 
@@ -214,7 +214,7 @@ static const struct perf_mmap code = {
 	.prot = PROT_READ | PROT_EXEC,
 	.flags = MAP_PRIVATE,
 	.name = "/usr/bin/true",
-	.build_id = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20 },
+	.build_id = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20},
 	.build_id_size = 20,
 };
 
@@ -337,19 +337,12 @@ static void long_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		clean_test(registers),
-		clean_test(user_stack),
-		clean_test(short_user_stack),
-		clean_test(addresses),
-		clean_test(unknown_fields),
-		clean_test(call_chains),
-		clean_test(plain_mmap),
-		clean_test(mmap2),
-		clean_test(build_id),
-		clean_test(data_mappings),
-		clean_test(long_names),
+		clean_test(registers),	   clean_test(user_stack),     clean_test(short_user_stack),
+		clean_test(addresses),	   clean_test(unknown_fields), clean_test(call_chains),
+		clean_test(plain_mmap),	   clean_test(mmap2),	       clean_test(build_id),
+		clean_test(data_mappings), clean_test(long_names),
 	};
 
-	sim_boot(&(struct sim_config){ .pmu = { { .counters = 7 } } });
+	sim_boot(&(struct sim_config){.pmu = {{.counters = 7}}});
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -46,7 +46,7 @@ static struct timed read_timed(int fd)
 static void counts_on_its_own_kind(void **state)
 {
 	struct perf_event_attr little = attr_of(0), big = attr_of(1);
-	uint64_t work[2] = { 0, 0 }, since;
+	uint64_t work[2] = {0, 0}, since;
 	int fd[2];
 
 	(void)state;
@@ -103,8 +103,8 @@ static void extended_type(void **state)
 	(void)state;
 	two_tasks();
 	for (unsigned int i = 0; i < 2; i++) {
-		attr = sim_attr_hw(PERF_COUNT_HW_INSTRUCTIONS |
-				   (uint64_t)sim_pmu_type(i) << PERF_PMU_TYPE_SHIFT);
+		attr = sim_attr_hw(PERF_COUNT_HW_INSTRUCTIONS | (uint64_t)sim_pmu_type(i)
+									<< PERF_PMU_TYPE_SHIFT);
 		fd[i] = open_at(&attr, sim_tid(target), -1);
 	}
 	sim_run(1, 10);
@@ -226,10 +226,11 @@ int main(void)
 	};
 
 	sim_boot(&(struct sim_config){
-		.pmu = {
-			{ .name = "little", .counters = 4, .width = 32, .cpus = 0x3 },
-			{ .name = "big", .counters = 7, .cpus = 0xc },
-		},
+		.pmu =
+			{
+				{.name = "little", .counters = 4, .width = 32, .cpus = 0x3},
+				{.name = "big", .counters = 7, .cpus = 0xc},
+			},
 	});
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

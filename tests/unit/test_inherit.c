@@ -223,7 +223,8 @@ static void groups_are_inherited(void **state)
 	assert_count(value[1], instructions(root) + instructions(child));
 	assert_count(value[2], sim_count(root, SIM_EVENT_CYCLES, SIM_IN_BOTH) +
 				       sim_count(child, SIM_EVENT_CYCLES, SIM_IN_BOTH));
-	assert_int_equal(sim_ioctl(monitor, sibling, PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP), 0);
+	assert_int_equal(sim_ioctl(monitor, sibling, PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP),
+			 0);
 	sim_run_all(100);
 	sim_exit(child);
 	assert_int_equal(sim_read(monitor, leader, value, sizeof(value)), 24);
@@ -431,6 +432,6 @@ int main(void)
 		clean_test(software_events_are_inherited),
 	};
 
-	sim_boot(&(struct sim_config){ .pmu = { { .counters = 7 } } });
+	sim_boot(&(struct sim_config){.pmu = {{.counters = 7}}});
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -517,10 +517,11 @@ struct titled_story {
 	unsigned int delays;
 };
 
-#define STORY(setup_, a, b, c, check_, n)                                                          \
-	{                                                                                          \
-		#setup_ ": " #a ", " #b ", " #c,                                                   \
-		{ .setup = (setup_), .scripts = { a, b, c }, .check = (check_) }, (n)              \
+#define STORY(setup_, a, b, c, check_, n)                                              \
+	{                                                                              \
+		.title = #setup_ ": " #a ", " #b ", " #c,                              \
+		.story = {.setup = (setup_), .scripts = {a, b, c}, .check = (check_)}, \
+		.delays = (n),                                                         \
 	}
 
 static const struct titled_story stories[] = {
@@ -530,7 +531,8 @@ static const struct titled_story stories[] = {
 	STORY(counting, reads, moves_and_returns, NULL, all_is_counted, 2),
 	STORY(counting, reads, exits, NULL, all_is_counted, 2),
 	STORY(counting, reads_twice, monitor_is_moved, NULL, reads_are_in_order, 2),
-	STORY(counting, reads_twice, monitor_is_moved, helper_disables_and_enables, reads_are_valid, 2),
+	STORY(counting, reads_twice, monitor_is_moved, helper_disables_and_enables, reads_are_valid,
+	      2),
 	STORY(counting, closes, monitor_is_moved, NULL, nothing_is_left, 2),
 	STORY(make_tasks, opens, monitor_is_moved, NULL, counts_from_now_on, 2),
 	STORY(counting, reads, exits, helper_reads, all_is_counted, 2),
@@ -618,6 +620,6 @@ int main(int argc, char **argv)
 		most_delays = (unsigned int)atoi(argv[1]);
 		random_plays = (unsigned int)atoi(argv[2]);
 	}
-	sim_boot(&(struct sim_config){ .pmu = { { .counters = 7 } } });
+	sim_boot(&(struct sim_config){.pmu = {{.counters = 7}}});
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -337,7 +337,8 @@ static void many_come_and_go(void **state)
 
 	(void)state;
 	for (int i = 0; i < 2000; i++) {
-		int fd = open_instructions(monitor, i % 3 == 0 ? -1 : sim_tid(target), i % 3 - 1 + (i % 3 == 0));
+		int fd = open_instructions(monitor, i % 3 == 0 ? -1 : sim_tid(target),
+					   i % 3 - 1 + (i % 3 == 0));
 
 		sim_run(1, 10);
 		sim_value(monitor, fd);
@@ -367,6 +368,6 @@ int main(void)
 		clean_test(many_come_and_go),
 	};
 
-	sim_boot(&(struct sim_config){ .pmu = { { .counters = 7 } } });
+	sim_boot(&(struct sim_config){.pmu = {{.counters = 7}}});
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -67,7 +67,8 @@ static void expect_scaled(int fd, uint64_t truth, double percent)
 
 	if (timed.running == 0 || scaled < (double)truth * (1 - percent / 100) ||
 	    scaled > (double)truth * (1 + percent / 100))
-		fail_msg("%g scaled up from %" PRIu64 " (%" PRIu64 " of %" PRIu64 " ns), true is %" PRIu64,
+		fail_msg("%g scaled up from %" PRIu64 " (%" PRIu64 " of %" PRIu64
+			 " ns), true is %" PRIu64,
 			 scaled, timed.value, timed.running, timed.enabled, truth);
 }
 
@@ -107,7 +108,8 @@ static void one_too_many(void **state)
 
 		assert_count(timed.enabled, 1000 * MS);
 		assert_count(timed.value, 2 * timed.running);
-		assert_in_range(timed.running, 1000 * MS * 6 / 7 * 95 / 100, 1000 * MS * 6 / 7 * 105 / 100);
+		assert_in_range(timed.running, 1000 * MS * 6 / 7 * 95 / 100,
+				1000 * MS * 6 / 7 * 105 / 100);
 		total += timed.running;
 	}
 	assert_count(total, 6 * 1000 * MS);
@@ -116,7 +118,7 @@ static void one_too_many(void **state)
 /* Sixteen events in groups of 1, 1, 2, 4 and singles on six counters. [SLICE-MUX, SLICE-GROUP] */
 static void sixteen_events(void **state)
 {
-	const unsigned int sizes[] = { 1, 1, 2, 4, 1, 1, 2, 4 };
+	const unsigned int sizes[] = {1, 1, 2, 4, 1, 1, 2, 4};
 	int fd[16];
 	unsigned int n = 0;
 
@@ -139,8 +141,9 @@ static void sixteen_events(void **state)
 	}
 	/* Groups of equal size have equal time, within 5 %. */
 	for (unsigned int g = 0; g < 4; g++) {
-		const unsigned int first[] = { 0, 1, 2, 4 }, second[] = { 8, 9, 10, 12 };
-		uint64_t a = read_timed(fd[first[g]]).running, b = read_timed(fd[second[g]]).running;
+		const unsigned int first[] = {0, 1, 2, 4}, second[] = {8, 9, 10, 12};
+		uint64_t a = read_timed(fd[first[g]]).running,
+			 b = read_timed(fd[second[g]]).running;
 
 		assert_in_range(a, b * 95 / 100, b * 105 / 100);
 		assert_true(a > 400 * MS);
@@ -456,6 +459,6 @@ int main(void)
 		clean_test(thousand_waiting_events),
 	};
 
-	sim_boot(&(struct sim_config){ .pmu = { { .counters = COUNTERS } } });
+	sim_boot(&(struct sim_config){.pmu = {{.counters = COUNTERS}}});
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

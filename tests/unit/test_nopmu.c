@@ -16,7 +16,7 @@ static void two_tasks(void)
 /* Hardware events are refused as on Linux. */
 static void hardware_is_refused(void **state)
 {
-	const uint32_t types[] = { PERF_TYPE_HARDWARE, PERF_TYPE_HW_CACHE, PERF_TYPE_RAW };
+	const uint32_t types[] = {PERF_TYPE_HARDWARE, PERF_TYPE_HW_CACHE, PERF_TYPE_RAW};
 
 	(void)state;
 	two_tasks();
@@ -121,13 +121,13 @@ int main(int argc, char **argv)
 	};
 
 	if (argc == 2 && strcmp(argv[1], "none") == 0) {
-		sim_boot(&(struct sim_config){ .cpus = 4 });
+		sim_boot(&(struct sim_config){.cpus = 4});
 		return cmocka_run_group_tests(none, NULL, NULL);
 	}
 	if (argc == 2 && strcmp(argv[1], "silent") == 0) {
-		sim_boot(&(struct sim_config){ .pmu = { { .counters = 7, .no_interrupt = true } } });
+		sim_boot(&(struct sim_config){.pmu = {{.counters = 7, .no_interrupt = true}}});
 		return cmocka_run_group_tests(silent, NULL, NULL);
 	}
-	sim_boot(&(struct sim_config){ .pmu = { { .counters = 2, .no_cycle_counter = true } } });
+	sim_boot(&(struct sim_config){.pmu = {{.counters = 2, .no_cycle_counter = true}}});
 	return cmocka_run_group_tests(plain, NULL, NULL);
 }

@@ -142,7 +142,7 @@ static void sampling_and_multiplexing(void **state)
 {
 	struct perf_event_attr attr = sampling(50000);
 	int fds[12];
-	unsigned int n[12] = { 0 };
+	unsigned int n[12] = {0};
 	struct ring rings[12];
 
 	(void)state;
@@ -346,17 +346,16 @@ struct titled_story {
 	struct sim_story story;
 };
 
-#define STORY(setup_, a, b, c, check_)                                                             \
-	{                                                                                          \
-		#setup_ ": " #a ", " #b ", " #c,                                                   \
-		{                                                                                  \
-			.setup = (setup_), .scripts = { a, b, c }, .check = (check_)               \
-		}                                                                                  \
+#define STORY(setup_, a, b, c, check_)                                                 \
+	{                                                                              \
+		.title = #setup_ ": " #a ", " #b ", " #c,                              \
+		.story = {.setup = (setup_), .scripts = {a, b, c}, .check = (check_)}, \
 	}
 
 static const struct titled_story stories[] = {
 	STORY(two_samples_due, disables_and_enables, overflows, NULL, every_sample_is_there),
-	STORY(two_samples_due, disables_and_enables, overflows_and_moves, NULL, every_sample_is_there),
+	STORY(two_samples_due, disables_and_enables, overflows_and_moves, NULL,
+	      every_sample_is_there),
 	STORY(two_samples_due, changes_period, overflows_and_moves, NULL, goes_on_sampling),
 	STORY(two_samples_due, unmaps, overflows, NULL, goes_on_sampling),
 	STORY(two_samples_due, unmaps_and_closes, overflows_and_moves, NULL, goes_on_sampling),
@@ -417,6 +416,6 @@ int main(int argc, char **argv)
 		delays = (unsigned int)atoi(argv[2]);
 		random_plays = (unsigned int)atoi(argv[3]);
 	}
-	sim_boot(&(struct sim_config){ .pmu = { { .counters = 7, .width = width } } });
+	sim_boot(&(struct sim_config){.pmu = {{.counters = 7, .width = width}}});
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

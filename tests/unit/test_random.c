@@ -9,9 +9,9 @@
 
 #include "unit.h"
 
-#define MAX_EVENTS  12U
-#define MAX_TASKS   24U
-#define STEPS	    1500
+#define MAX_EVENTS 12U
+#define MAX_TASKS  24U
+#define STEPS	   1500
 
 /* A task that has the event, or a copy of it. */
 struct member {
@@ -113,8 +113,8 @@ static void step_open(void)
 	if (m->used)
 		return;
 	memset(m, 0, sizeof(*m));
-	m->event = attr.config == PERF_COUNT_HW_CPU_CYCLES ? SIM_EVENT_CYCLES
-							   : SIM_EVENT_INSTRUCTIONS;
+	m->event =
+		attr.config == PERF_COUNT_HW_CPU_CYCLES ? SIM_EVENT_CYCLES : SIM_EVENT_INSTRUCTIONS;
 	m->cpu = sim_random(4) == 0 ? 1 + (int)sim_random(3) : -1;
 	m->modes = 1 + (unsigned int)sim_random(3);
 	m->inherit = m->cpu < 0 && sim_random(2) == 0;
@@ -261,8 +261,9 @@ static void step_run(void)
 static void step(void)
 {
 	static void (*const steps[])(void) = {
-		step_run,  step_run,   step_run,     step_switch, step_switch, step_switch, step_read,
-		step_read, step_open,  step_control, step_exec,	  step_fork,   step_exit,   step_close,
+		step_run,    step_run,	step_run,  step_switch, step_switch,
+		step_switch, step_read, step_read, step_open,	step_control,
+		step_exec,   step_fork, step_exit, step_close,
 	};
 
 	steps[sim_random(sizeof(steps) / sizeof(steps[0]))]();
@@ -305,6 +306,6 @@ int main(int argc, char **argv)
 
 	if (argc > 2)
 		seeds = (unsigned int)atoi(argv[2]);
-	sim_boot(&(struct sim_config){ .pmu = { { .counters = 31, .width = width } } });
+	sim_boot(&(struct sim_config){.pmu = {{.counters = 31, .width = width}}});
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

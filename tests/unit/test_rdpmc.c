@@ -140,6 +140,6 @@ int main(int argc, char **argv)
 	};
 	unsigned int width = argc > 1 ? (unsigned int)atoi(argv[1]) : 64;
 
-	sim_boot(&(struct sim_config){ .pmu = { { .counters = 7, .width = width } } });
+	sim_boot(&(struct sim_config){.pmu = {{.counters = 7, .width = width}}});
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

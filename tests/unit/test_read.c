@@ -30,10 +30,12 @@ static void open_group(unsigned int n, uint64_t format)
 		struct perf_event_attr attr = sim_attr_hw(configs[i]);
 
 		attr.read_format = format;
-		fds[i] = (int)sim_open(monitor, &attr, sim_tid(target), -1, i == 0 ? -1 : fds[0], 0);
+		fds[i] =
+			(int)sim_open(monitor, &attr, sim_tid(target), -1, i == 0 ? -1 : fds[0], 0);
 		assert_true(fds[i] >= 0);
-		assert_int_equal(sim_ioctl_ptr(monitor, fds[i], PERF_EVENT_IOC_ID, &ids[i],
-					       sizeof(ids[i])), 0);
+		assert_int_equal(
+			sim_ioctl_ptr(monitor, fds[i], PERF_EVENT_IOC_ID, &ids[i], sizeof(ids[i])),
+			0);
 	}
 }
 
@@ -113,7 +115,7 @@ static void every_layout_of_a_group(void **state)
 /* A bad buffer is EFAULT; the next read is right. [ACC-ERRORS] */
 static void bad_buffer(void **state)
 {
-	const uint64_t formats[] = { 0, PERF_FORMAT_GROUP | PERF_FORMAT_ID };
+	const uint64_t formats[] = {0, PERF_FORMAT_GROUP | PERF_FORMAT_ID};
 
 	(void)state;
 	for (unsigned int i = 0; i < 2; i++) {
@@ -252,6 +254,6 @@ int main(void)
 		clean_test(polling_without_a_ring),
 	};
 
-	sim_boot(&(struct sim_config){ .pmu = { { .counters = 4 } } });
+	sim_boot(&(struct sim_config){.pmu = {{.counters = 4}}});
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

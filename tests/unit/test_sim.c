@@ -150,17 +150,17 @@ static void on_the_task(void (*fn)(void))
 	call(task, fn);
 }
 
-#define REPORTED(fn, words)                                                                        \
-	static void run_##fn(void)                                                                 \
-	{                                                                                          \
-		on_the_task(fn);                                                                   \
-	}                                                                                          \
-	static void report_##fn(void **state)                                                      \
-	{                                                                                          \
-		(void)state;                                                                       \
-		task = sim_task_on(0, "task");                                                     \
-		other = sim_task_on(1, "other");                                                   \
-		expect_report(run_##fn, words);                                                    \
+#define REPORTED(fn, words)                      \
+	static void run_##fn(void)               \
+	{                                        \
+		on_the_task(fn);                 \
+	}                                        \
+	static void report_##fn(void **state)    \
+	{                                        \
+		(void)state;                     \
+		task = sim_task_on(0, "task");   \
+		other = sim_task_on(1, "other"); \
+		expect_report(run_##fn, words);  \
 	}
 
 REPORTED(takes_spin_twice, "a spin lock is taken twice")
@@ -334,7 +334,7 @@ static void explorer_plays_all_orders(void **state)
 {
 	const struct sim_story story = {
 		.setup = trace_setup,
-		.scripts = { trace_on_0, trace_on_1 },
+		.scripts = {trace_on_0, trace_on_1},
 		.check = trace_check,
 	};
 
@@ -369,7 +369,7 @@ static void parked_cpus_take_calls(void **state)
 
 static int setup_locks(void **state)
 {
-	struct port_mutex *const mutexes[] = { &mutex, &inner_mutex };
+	struct port_mutex *const mutexes[] = {&mutex, &inner_mutex};
 
 	port_spin_init(&spin);
 	port_spin_init(&inner_spin);
@@ -408,6 +408,6 @@ int main(void)
 		sim_test(parked_cpus_take_calls),
 	};
 
-	sim_boot(&(struct sim_config){ .pmu = { { .counters = 7 } } });
+	sim_boot(&(struct sim_config){.pmu = {{.counters = 7}}});
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

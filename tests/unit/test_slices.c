@@ -98,7 +98,8 @@ static void filters(void **state)
 	}
 	sim_run_kernel(1, 30);
 	for (unsigned int i = 0; i < 4; i++)
-		assert_count(sim_value(monitor, fd[i]), sim_count(target, SIM_EVENT_INSTRUCTIONS, i));
+		assert_count(sim_value(monitor, fd[i]),
+			     sim_count(target, SIM_EVENT_INSTRUCTIONS, i));
 }
 
 /* A task that moves at every chance: nothing lost, nothing doubled. [SLICE-MIGRATE] */
@@ -150,8 +151,10 @@ static void wraps(void **state)
 		}
 	}
 	assert_true(step < 10000 || sim_count(target, SIM_EVENT_CYCLES, SIM_IN_BOTH) > UINT32_MAX);
-	assert_count(sim_value(monitor, fd), sim_count(target, SIM_EVENT_INSTRUCTIONS, SIM_IN_BOTH));
-	assert_count(sim_value(monitor, cycles_fd), sim_count(target, SIM_EVENT_CYCLES, SIM_IN_BOTH));
+	assert_count(sim_value(monitor, fd),
+		     sim_count(target, SIM_EVENT_INSTRUCTIONS, SIM_IN_BOTH));
+	assert_count(sim_value(monitor, cycles_fd),
+		     sim_count(target, SIM_EVENT_CYCLES, SIM_IN_BOTH));
 	assert_count(sim_value(monitor, cpu_fd),
 		     sim_cpu_count(1, SIM_EVENT_INSTRUCTIONS, SIM_IN_BOTH) - before);
 }
@@ -177,7 +180,8 @@ static void wrap_meets_switch(void **state)
 			sim_migrate(target, 1);
 			sim_run(1, rest);
 			assert_count(sim_value(monitor, fd),
-				     sim_count(target, SIM_EVENT_INSTRUCTIONS, SIM_IN_BOTH) - before);
+				     sim_count(target, SIM_EVENT_INSTRUCTIONS, SIM_IN_BOTH) -
+					     before);
 			sim_close(monitor, fd);
 		}
 	}
@@ -224,7 +228,8 @@ static void reading_changes_nothing(void **state)
 		assert_memory_equal(&again, &first, sizeof(first));
 	}
 	sim_run(1, 1);
-	assert_count(read_timed(monitor, fd).value, sim_count(target, SIM_EVENT_INSTRUCTIONS, SIM_IN_BOTH));
+	assert_count(read_timed(monitor, fd).value,
+		     sim_count(target, SIM_EVENT_INSTRUCTIONS, SIM_IN_BOTH));
 }
 
 /* Time in the kernel is counted for whom it is spent, whatever the core does in it. [SLICE-OUT] */
@@ -247,7 +252,8 @@ static void kernel_time_is_counted(void **state)
 		sim_run(1, 100);
 		sim_switch(1, i % 2 == 0 ? NULL : target);
 	}
-	assert_count(sim_value(monitor, user), sim_count(target, SIM_EVENT_INSTRUCTIONS, SIM_IN_USER));
+	assert_count(sim_value(monitor, user),
+		     sim_count(target, SIM_EVENT_INSTRUCTIONS, SIM_IN_USER));
 	/* Some of the switch itself is not counted, but never more than there was. */
 	assert_in_range(sim_value(monitor, kernel), 1,
 			sim_count(target, SIM_EVENT_INSTRUCTIONS, SIM_IN_KERNEL) - before);
@@ -269,6 +275,6 @@ int main(int argc, char **argv)
 
 	if (argc > 1)
 		width = (unsigned int)atoi(argv[1]);
-	sim_boot(&(struct sim_config){ .pmu = { { .counters = 7, .width = width } } });
+	sim_boot(&(struct sim_config){.pmu = {{.counters = 7, .width = width}}});
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

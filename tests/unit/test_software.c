@@ -181,15 +181,12 @@ static void mixed_groups(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		clean_test(clocks),
-		clean_test(context_switches),
-		clean_test(migrations),
-		clean_test(page_faults),
-		clean_test(dummy_and_reset),
-		clean_test(as_perf_stat_opens_them),
+		clean_test(clocks),	     clean_test(context_switches),
+		clean_test(migrations),	     clean_test(page_faults),
+		clean_test(dummy_and_reset), clean_test(as_perf_stat_opens_them),
 		clean_test(mixed_groups),
 	};
 
-	sim_boot(&(struct sim_config){ .pmu = { { .counters = 7 } } });
+	sim_boot(&(struct sim_config){.pmu = {{.counters = 7}}});
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -104,15 +104,16 @@ static int open_random(void)
 		make_sampling(&attr);
 	if (cpu < 0 && task == NULL)
 		task = monitor;
-	return open_at(&attr, task == NULL || sim_random(4) == 0 ? (cpu < 0 ? 0 : -1) : sim_tid(task),
+	return open_at(&attr,
+		       task == NULL || sim_random(4) == 0 ? (cpu < 0 ? 0 : -1) : sim_tid(task),
 		       cpu);
 }
 
 static void control_random(int fd)
 {
-	const unsigned int requests[] = { PERF_EVENT_IOC_ENABLE, PERF_EVENT_IOC_DISABLE,
-					  PERF_EVENT_IOC_RESET, PERF_EVENT_IOC_REFRESH,
-					  PERF_EVENT_IOC_PAUSE_OUTPUT };
+	const unsigned int requests[] = {PERF_EVENT_IOC_ENABLE, PERF_EVENT_IOC_DISABLE,
+					 PERF_EVENT_IOC_RESET, PERF_EVENT_IOC_REFRESH,
+					 PERF_EVENT_IOC_PAUSE_OUTPUT};
 	uint64_t period = 1 + sim_random(2000);
 
 	switch (sim_random(4)) {
@@ -124,7 +125,8 @@ static void control_random(int fd)
 			  (uintptr_t)others[sim_random(OTHERS)].fd);
 		break;
 	default:
-		sim_ioctl(monitor, fd, requests[sim_random(5)], sim_random(2) * PERF_IOC_FLAG_GROUP);
+		sim_ioctl(monitor, fd, requests[sim_random(5)],
+			  sim_random(2) * PERF_IOC_FLAG_GROUP);
 		break;
 	}
 }
@@ -174,14 +176,14 @@ static void close_other(struct other *other)
 	sim_assert(sim_close(monitor, other->fd) == 0);
 	if (other->map != NULL && sim_random(2) == 0)
 		sim_munmap(monitor, other->map);
-	*other = (struct other){ .fd = -1 };
+	*other = (struct other){.fd = -1};
 }
 
 static void monitors(void *arg)
 {
 	(void)arg;
 	for (unsigned int i = 0; i < OTHERS; i++)
-		others[i] = (struct other){ .fd = -1 };
+		others[i] = (struct other){.fd = -1};
 	for (int i = 0; i < 80; i++) {
 		struct other *other = &others[sim_random(OTHERS)];
 
@@ -311,7 +313,7 @@ static void storm(void **state)
 {
 	const struct sim_story story = {
 		.setup = setup,
-		.scripts = { monitors, cpu_1, cpu_2, cpu_3 },
+		.scripts = {monitors, cpu_1, cpu_2, cpu_3},
 		.check = check,
 	};
 
@@ -330,6 +332,6 @@ int main(int argc, char **argv)
 	if (argc > 3)
 		plays = (unsigned int)atoi(argv[3]);
 	multiplexing = counters < 10;
-	sim_boot(&(struct sim_config){ .pmu = { { .counters = counters, .width = width } } });
+	sim_boot(&(struct sim_config){.pmu = {{.counters = counters, .width = width}}});
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
