@@ -48,6 +48,14 @@ long sys_fstat(const u64 a[6])
 
 #define STAT_FLAGS (AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH)
 
+/* The C library's fstat(): no path to walk. A path that cannot be read is for the long way to say. */
+static bool is_empty_path(const char *upath, u32 at_flags)
+{
+	char first;
+
+	return (at_flags & AT_EMPTY_PATH) && !get_user(first, upath) && !first;
+}
+
 long sys_newfstatat(const u64 a[6])
 {
 	struct dentry *d;
@@ -56,6 +64,11 @@ long sys_newfstatat(const u64 a[6])
 
 	if (a[3] & ~(u64)STAT_FLAGS)
 		return -EINVAL;
+	if ((int)a[0] >= 0 && is_empty_path((const char *)a[1], (u32)a[3])) {
+		const u64 b[6] = {a[0], a[2]};
+
+		return sys_fstat(b);
+	}
 	err = user_path_at((int)a[0], (const char *)a[1], (u32)a[3], &d);
 	if (err)
 		return err;
