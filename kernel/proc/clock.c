@@ -14,7 +14,7 @@
 #include <linux/timex.h>
 #include <utlist.h>
 
-#define TIMER_RESOLUTION 1		       /* ns: timers are armed exactly */
+#define TIMER_RESOLUTION  1		       /* ns: timers are armed exactly */
 #define COARSE_RESOLUTION (NSEC_PER_SEC / 250) /* as Debian's kernel says: HZ=250 */
 
 u64 realtime_ns(void)
@@ -69,8 +69,7 @@ u64 process_cpu_ns(struct process *p, u64 *utime, u64 *stime)
 	u64 u = p->dead_utime, s = p->dead_stime;
 	struct task *t;
 
-	DL_FOREACH2(p->threads, t, thread_next)
-	{
+	DL_FOREACH2(p->threads, t, thread_next) {
 		u64 tu, ts;
 
 		task_cpu_ns(t, &tu, &ts);
@@ -84,7 +83,10 @@ u64 process_cpu_ns(struct process *p, u64 *utime, u64 *stime)
 	return u + s;
 }
 
-/* Bit 2: a thread's clock. The lowest two bits: 0 user and system, 1 user, 2 scheduled time (here as exact as 0). */
+/*
+ * Bit 2: a thread's clock. The lowest two bits: 0 user and system, 1 user, 2 scheduled time
+ * (here as exact as 0).
+ */
 static int cpu_clock(int id, struct cpu_clock *c)
 {
 	pid_t pid = ~(id >> 3);
@@ -137,7 +139,7 @@ bool clock_offset(int id, u64 *offset)
 	case CLOCK_REALTIME:
 	case CLOCK_REALTIME_COARSE:
 	case CLOCK_REALTIME_ALARM:
-	case CLOCK_TAI: /* no leap seconds are known here: 0 apart, as on a Linux that was not told */
+	case CLOCK_TAI: /* no leap seconds are known, as on a Linux that was not told */
 		*offset = realtime_ns() - clock_ns();
 		return true;
 	case CLOCK_MONOTONIC:

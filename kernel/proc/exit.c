@@ -33,7 +33,10 @@ static struct process *find_reaper(struct process *p)
 	return process_find(1);
 }
 
-/* p, or a group that only it connects to its session, is left alone: stopped members must not hang for ever. */
+/*
+ * p, or a group that only it connects to its session, is left alone: stopped members must not
+ * hang for ever.
+ */
 static void signal_orphaned_group(pid_t pgrp)
 {
 	struct process *q;
@@ -72,7 +75,10 @@ static void fill_sigchld(struct process *p, siginfo_t *info)
 	info->si_stime = (long)(u.stime / (NSEC_PER_SEC / USER_HZ));
 }
 
-/* A zombie is there for its parent: SIGCHLD (or what clone said) and a wake-up. It may be gone afterwards. */
+/*
+ * A zombie is there for its parent: SIGCHLD (or what clone said) and a wake-up. It may be gone
+ * afterwards.
+ */
 static void announce_death(struct process *p)
 {
 	struct process *parent = p->parent;
@@ -129,8 +135,7 @@ static void reparent_children(struct process *p)
 {
 	struct process *child, *tmp, *reaper = find_reaper(p);
 
-	DL_FOREACH_SAFE2(p->children, child, tmp, sib_next)
-	{
+	DL_FOREACH_SAFE2(p->children, child, tmp, sib_next) {
 		DL_DELETE2(p->children, child, sib_prev, sib_next);
 		child->parent = reaper;
 		child->exit_signal = SIGCHLD;
@@ -251,8 +256,7 @@ void do_group_exit(int code)
 
 		p->group_exit = true;
 		p->group_exit_code = code;
-		DL_FOREACH2(p->threads, t, thread_next)
-		{
+		DL_FOREACH2(p->threads, t, thread_next) {
 			if (t != current)
 				kill_thread(t);
 		}
@@ -284,8 +288,7 @@ int kill_other_threads(void)
 		return -EINTR;
 	if (p->nr_threads > 1) {
 		p->exec_task = current;
-		DL_FOREACH2(p->threads, t, thread_next)
-		{
+		DL_FOREACH2(p->threads, t, thread_next) {
 			if (t != current)
 				kill_thread(t);
 		}
@@ -300,7 +303,10 @@ int kill_other_threads(void)
 	return 0;
 }
 
-/* Signal handlers were shared with another process (CLONE_SIGHAND without CLONE_THREAD): no longer. */
+/*
+ * Signal handlers were shared with another process (CLONE_SIGHAND without CLONE_THREAD): no
+ * longer.
+ */
 static void unshare_for_exec(struct task *t)
 {
 	if (t->sighand->refs > 1) {

@@ -21,8 +21,8 @@
 #include <linux/sched.h>
 #include <utlist.h>
 
-#define CLONE_NAMESPACES                                                                    \
-	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |      \
+#define CLONE_NAMESPACES                                                               \
+	(CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | \
 	 CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWTIME)
 
 /* What clone(2), ERRORS, says about combinations; there are no namespaces here. */
@@ -230,7 +230,10 @@ void vfork_release(struct task *t)
 	}
 }
 
-/* The parent of a vfork() sleeps until the child has its own memory or is gone, or must die itself. */
+/*
+ * The parent of a vfork() sleeps until the child has its own memory or is gone, or must die
+ * itself.
+ */
 static void wait_for_vfork(struct task *child, struct vfork_wait *vw)
 {
 	wait_event(&vw->wq, vw->done || fatal_signal_pending(current));
@@ -308,7 +311,10 @@ void task_first_run(void)
 	}
 }
 
-/* clone(flags, stack, parent_tid, tls, child_tid): arm64's order. parent_tid doubles as the pidfd's address. */
+/*
+ * clone(flags, stack, parent_tid, tls, child_tid): arm64's order. parent_tid doubles as the
+ * pidfd's address.
+ */
 long sys_clone(const u64 a[6])
 {
 	struct clone_params p = {
@@ -376,14 +382,18 @@ long sys_clone3(const u64 a[6])
 	return do_clone(&p);
 }
 
-/* unshare(2), of what clone(2) can share here: memory, handlers and threads only if they are not shared already. */
+/*
+ * unshare(2), of what clone(2) can share here: memory, handlers and threads only if they are
+ * not shared already.
+ */
 long sys_unshare(const u64 a[6])
 {
 	u64 flags = a[0];
 	struct task *t = current;
 	struct files *files = NULL;
 
-	if (flags & ~(u64)(CLONE_FILES | CLONE_FS | CLONE_SYSVSEM | CLONE_VM | CLONE_SIGHAND | CLONE_THREAD))
+	if (flags & ~(u64)(CLONE_FILES | CLONE_FS | CLONE_SYSVSEM | CLONE_VM | CLONE_SIGHAND |
+			   CLONE_THREAD))
 		return -EINVAL;
 	if ((flags & CLONE_THREAD) && t->proc->nr_threads > 1)
 		return -EINVAL;

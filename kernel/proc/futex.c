@@ -40,7 +40,10 @@ struct futex_bucket *futex_buckets(unsigned i)
 	return i < BUCKETS ? &buckets[i] : NULL;
 }
 
-/* The word has to be mapped (and writable where it will be written): touching it brings the page. */
+/*
+ * The word has to be mapped (and writable where it will be written): touching it brings the
+ * page.
+ */
 int futex_get_key(u64 uaddr, bool private, bool write, struct futex_key *key)
 {
 	struct mm *mm = current->mm;
@@ -126,8 +129,7 @@ static int wake_key(const struct futex_key *key, int n, u32 bitset)
 	struct futex_waiter *w, *tmp;
 	int woken = 0;
 
-	DL_FOREACH_SAFE(futex_bucket_of(key)->list, w, tmp)
-	{
+	DL_FOREACH_SAFE(futex_bucket_of(key)->list, w, tmp) {
 		if (woken >= n)
 			break;
 		if (!futex_same(&w->key, key) || !(w->bitset & bitset))
@@ -195,7 +197,10 @@ static long wait_restart(struct task *t)
 
 /* ---------------------------------------------------------------- requeue */
 
-/* Wakes n_wake waiters and moves up to n_move others to the second futex. Returns how many, or (compare) -EAGAIN. */
+/*
+ * Wakes n_wake waiters and moves up to n_move others to the second futex. Returns how many, or
+ * (compare) -EAGAIN.
+ */
 static long futex_requeue(u64 uaddr, u64 uaddr2, bool private, int n_wake, int n_move,
 			  const u32 *expected)
 {
@@ -217,8 +222,7 @@ static long futex_requeue(u64 uaddr, u64 uaddr2, bool private, int n_wake, int n
 		if (word != *expected)
 			return -EAGAIN;
 	}
-	DL_FOREACH_SAFE(futex_bucket_of(&from)->list, w, tmp)
-	{
+	DL_FOREACH_SAFE(futex_bucket_of(&from)->list, w, tmp) {
 		if (!futex_same(&w->key, &from))
 			continue;
 		if (w->pi)
@@ -331,7 +335,10 @@ static long futex_wake_op(u64 uaddr, u64 uaddr2, bool private, int n, int n2, u3
 
 /* ------------------------------------------------------------ system call */
 
-/* WAIT's timeout is relative, all others are absolute; WAIT_BITSET and LOCK_PI2 choose the clock. */
+/*
+ * WAIT's timeout is relative, all others are absolute; WAIT_BITSET and LOCK_PI2 choose the
+ * clock.
+ */
 static int read_deadline(int cmd, u32 op, u64 uaddr, u64 *deadline)
 {
 	bool realtime = (op & FUTEX_CLOCK_REALTIME) || cmd == FUTEX_LOCK_PI;

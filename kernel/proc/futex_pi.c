@@ -23,8 +23,7 @@ static struct futex_waiter *first_waiter(const struct futex_key *key)
 {
 	struct futex_waiter *w;
 
-	DL_FOREACH(futex_bucket_of(key)->list, w)
-	{
+	DL_FOREACH(futex_bucket_of(key)->list, w) {
 		if (futex_same(&w->key, key))
 			return w;
 	}
@@ -35,8 +34,7 @@ static void set_owner(const struct futex_key *key, struct task *owner)
 {
 	struct futex_waiter *w;
 
-	DL_FOREACH(futex_bucket_of(key)->list, w)
-	{
+	DL_FOREACH(futex_bucket_of(key)->list, w) {
 		if (futex_same(&w->key, key))
 			w->owner = owner;
 	}
@@ -55,7 +53,8 @@ static bool is_deadlock(const struct task *owner)
 
 /*
  * Tries to take or to mark the word. 1: current owns it; 0: *owner has it and the word says that
- * somebody waits. `died`: we were told that the owner has exited; then an id that is no task is nobody.
+ * somebody waits. `died`: we were told that the owner has exited; then an id that is no task is
+ * nobody.
  */
 static int try_lock(u64 uaddr, const struct futex_key *key, bool try_only, bool died,
 		    struct task **owner)
@@ -91,7 +90,10 @@ static int try_lock(u64 uaddr, const struct futex_key *key, bool try_only, bool 
 	}
 }
 
-/* Queued until the lock is ours (the unlocker makes us the owner before it wakes us), or we may try again. */
+/*
+ * Queued until the lock is ours (the unlocker makes us the owner before it wakes us), or we
+ * may try again.
+ */
 static int wait_for_lock(struct futex_waiter *w, u64 deadline)
 {
 	int err;
@@ -168,7 +170,10 @@ long futex_unlock_pi(u64 uaddr, bool private)
 	return hand_over(uaddr, &key, word);
 }
 
-/* An owner exits without unlocking: those who wait for it look again, and the first takes the lock. */
+/*
+ * An owner exits without unlocking: those who wait for it look again, and the first takes the
+ * lock.
+ */
 void futex_exit_pi(struct task *t)
 {
 	struct futex_waiter *w, *tmp;
@@ -176,8 +181,7 @@ void futex_exit_pi(struct task *t)
 	if (!waiters)
 		return;
 	for (unsigned i = 0; futex_buckets(i); i++) {
-		DL_FOREACH_SAFE(futex_buckets(i)->list, w, tmp)
-		{
+		DL_FOREACH_SAFE(futex_buckets(i)->list, w, tmp) {
 			if (!w->pi || w->owner != t)
 				continue;
 			w->retry = true;

@@ -13,7 +13,10 @@ struct limit {
 	u64 soft, hard;
 };
 
-/* What Linux gives PID 1 (include/asm-generic/resource.h's values are in getrlimit(2) and proc(5)). */
+/*
+ * What Linux gives PID 1 (include/asm-generic/resource.h's values are in getrlimit(2) and
+ * proc(5)).
+ */
 static const struct limit limits[] = {
 	{RLIMIT_STACK, 8 << 20, RLIM64_INFINITY},
 	{RLIMIT_CORE, 0, RLIM64_INFINITY},
@@ -41,7 +44,10 @@ static void set_limits(struct process *p)
 	p->rlim[RLIMIT_SIGPENDING] = p->rlim[RLIMIT_NPROC];
 }
 
-/* Standard input, output and error of init: the console. Without one it starts with none, as on Linux. */
+/*
+ * Standard input, output and error of init: the console. Without one it starts with none, as
+ * on Linux.
+ */
 static void open_console(void)
 {
 	struct file *f;

@@ -27,7 +27,10 @@ static u64 itimer_clock(struct process *p, int which)
 	return which == ITIMER_VIRTUAL ? utime : total;
 }
 
-/* The next time a timer goes off that went off at `at`: in the future, on the same beat. 0: never. */
+/*
+ * The next time a timer goes off that went off at `at`: in the future, on the same beat. 0:
+ * never.
+ */
 static u64 next_beat(u64 at, u64 interval, u64 now)
 {
 	if (!interval)

@@ -53,7 +53,10 @@ static long sleep_restart(struct task *t)
 	return sleep_relative(t, t->restart_deadline, t->restart_arg[0]);
 }
 
-/* The process's CPU time does not pass while nobody runs it: look at it now and then, at latest when it can be reached. */
+/*
+ * The process's CPU time does not pass while nobody runs it: look at it now and then, at
+ * latest when it can be reached.
+ */
 static long sleep_cpu_clock(int id, bool absolute, u64 ns, u64 rmtp)
 {
 	struct cpu_clock c;
@@ -92,7 +95,8 @@ long sys_clock_nanosleep(const u64 a[6])
 		return -EINVAL;
 	if (id >= 0 && id != CLOCK_PROCESS_CPUTIME_ID && !clock_offset(id, &offset))
 		return -EINVAL;
-	if (id == CLOCK_MONOTONIC_RAW || id == CLOCK_MONOTONIC_COARSE || id == CLOCK_REALTIME_COARSE)
+	if (id == CLOCK_MONOTONIC_RAW || id == CLOCK_MONOTONIC_COARSE ||
+	    id == CLOCK_REALTIME_COARSE)
 		return -EOPNOTSUPP;
 	err = read_timespec(a[2], &ns);
 	if (err)

@@ -2,7 +2,8 @@
 /*
  * timer_create(2) and its family.
  *
- *   disarmed --settime--> armed --expires--> signalled --dequeued--> armed (or disarmed, without interval)
+ *   disarmed --settime--> armed --expires--> signalled --dequeued--> armed again
+ *                                              (or disarmed, without interval)
  *
  * A timer whose signal is on its way is not armed: it goes on from its own beat
  * when the signal is taken, and the beats that were missed are the overrun
@@ -22,15 +23,17 @@ static struct posix_timer *timer_find(struct process *p, int id)
 {
 	struct posix_timer *pt;
 
-	DL_FOREACH(p->posix_timers, pt)
-	{
+	DL_FOREACH(p->posix_timers, pt) {
 		if (pt->id == id)
 			return pt;
 	}
 	return NULL;
 }
 
-/* Time of the timer's own clock, in the units of expires. -EINVAL: the thread or process of a CPU clock is gone. */
+/*
+ * Time of the timer's own clock, in the units of expires. -EINVAL: the thread or process of a
+ * CPU clock is gone.
+ */
 static int timer_now(const struct posix_timer *pt, u64 *now)
 {
 	struct cpu_clock c;
@@ -126,8 +129,7 @@ bool posix_cputimers_armed(const struct process *p)
 {
 	const struct posix_timer *pt;
 
-	DL_FOREACH(p->posix_timers, pt)
-	{
+	DL_FOREACH(p->posix_timers, pt) {
 		if (pt->is_cpu && pt->armed)
 			return true;
 	}
@@ -139,8 +141,7 @@ void posix_cputimers_run(void)
 	struct posix_timer *pt;
 	u64 now;
 
-	DL_FOREACH(current->proc->posix_timers, pt)
-	{
+	DL_FOREACH(current->proc->posix_timers, pt) {
 		if (pt->is_cpu && pt->armed && !timer_now(pt, &now) && now >= pt->expires)
 			timer_signal(pt);
 	}
@@ -244,7 +245,8 @@ static void timer_read(const struct posix_timer *pt, struct __kernel_itimerspec 
 	if (!timer_now(pt, &now)) {
 		if (pt->armed)
 			left = pt->expires > now ? pt->expires - now : 1;
-		else if (pt->interval && pt->set) /* its signal waits to be taken: time to the next beat */
+		else if (pt->interval &&
+			 pt->set) /* its signal waits to be taken: time to the next beat */
 			left = pt->interval - (now - pt->expires) % pt->interval;
 	}
 	out->it_interval = ns_to_timespec(pt->interval);

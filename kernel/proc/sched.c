@@ -297,8 +297,7 @@ static struct task *steal(unsigned me)
 
 		if (cpu == me || rq->nr <= best_nr)
 			continue;
-		DL_FOREACH2(rq->queue, t, rq_next)
-		{
+		DL_FOREACH2(rq->queue, t, rq_next) {
 			if (cpu_allowed(t, me)) {
 				best = t;
 				best_nr = rq->nr;

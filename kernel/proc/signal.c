@@ -67,7 +67,10 @@ void sighand_flush_exec(struct sighand *h)
 	}
 }
 
-/* The threads of a process share their handlers. NULL: it has no threads left, or is the kernel's. */
+/*
+ * The threads of a process share their handlers. NULL: it has no threads left, or is the
+ * kernel's.
+ */
 struct sighand *process_sighand(const struct process *p)
 {
 	return p->threads ? p->threads->sighand : NULL;
@@ -88,8 +91,7 @@ void sigqueue_remove(struct process *p, struct sigqueue_set *q, ksigset_t set)
 	if (!(q->set & set))
 		return;
 	q->set &= ~set;
-	DL_FOREACH_SAFE(q->list, k, tmp)
-	{
+	DL_FOREACH_SAFE(q->list, k, tmp) {
 		if (set & SIGSET(k->si.si_signo)) {
 			DL_DELETE(q->list, k);
 			free_info(p, k);
@@ -108,8 +110,7 @@ void signal_discard(struct process *p, ksigset_t set)
 	struct task *t;
 
 	sigqueue_remove(p, &p->pending, set);
-	DL_FOREACH2(p->threads, t, thread_next)
-	{
+	DL_FOREACH2(p->threads, t, thread_next) {
 		sigqueue_remove(p, &t->pending, set);
 	}
 }
@@ -124,7 +125,10 @@ static int enqueue_signal(struct process *p, struct sigqueue_set *q, int sig, co
 	if (p->nr_sigqueued < p->rlim[RLIMIT_SIGPENDING].rlim_cur)
 		k = kmalloc(sizeof(*k));
 	if (!k) {
-		/* sigqueue(3) promises its value or an error; the others arrive without their details. */
+		/*
+		 * sigqueue(3) promises its value or an error; the others arrive without their
+		 * details.
+		 */
 		if (sig >= SIGRTMIN && info && info->si_code != SI_USER)
 			return -EAGAIN;
 		q->set |= SIGSET(sig);
@@ -143,7 +147,10 @@ static int enqueue_signal(struct process *p, struct sigqueue_set *q, int sig, co
 	return 0;
 }
 
-/* Takes the next of the signals in `wanted`: faults first, then the lowest number, oldest first. 0: none. */
+/*
+ * Takes the next of the signals in `wanted`: faults first, then the lowest number, oldest
+ * first. 0: none.
+ */
 static int take_signal(struct process *p, struct sigqueue_set *q, ksigset_t wanted, siginfo_t *info)
 {
 	ksigset_t set = q->set & wanted;
@@ -156,8 +163,7 @@ static int take_signal(struct process *p, struct sigqueue_set *q, ksigset_t want
 	if (set & SIG_SYNCHRONOUS)
 		set &= SIG_SYNCHRONOUS;
 	sig = __builtin_ctzll(set) + 1;
-	DL_FOREACH_SAFE(q->list, k, tmp)
-	{
+	DL_FOREACH_SAFE(q->list, k, tmp) {
 		if (k->si.si_signo != sig)
 			continue;
 		if (first) {
@@ -217,7 +223,8 @@ static bool is_ignored(const struct sighand *h, int sig)
 {
 	u64 handler = h->action[sig - 1].handler;
 
-	return handler == (u64)SIG_IGN || (handler == (u64)SIG_DFL && (SIGSET(sig) & SIG_DEFAULT_IGNORE));
+	return handler == (u64)SIG_IGN ||
+	       (handler == (u64)SIG_DFL && (SIGSET(sig) & SIG_DEFAULT_IGNORE));
 }
 
 bool signal_blocked_or_ignored(const struct task *t, int sig)
@@ -264,7 +271,10 @@ bool pgrp_is_orphaned(pid_t pgrp)
 
 /* ---------------------------------------------------------------- sending */
 
-/* Makes the thread look: wakes it if it sleeps interruptibly, interrupts it if it runs elsewhere. */
+/*
+ * Makes the thread look: wakes it if it sleeps interruptibly, interrupts it if it runs
+ * elsewhere.
+ */
 static void prod_thread(struct task *t, u32 states)
 {
 	int cpu;
@@ -295,8 +305,7 @@ static void kill_process(struct process *p, int sig)
 		return;
 	p->group_exit = true;
 	p->group_exit_code = sig;
-	DL_FOREACH2(p->threads, t, thread_next)
-	{
+	DL_FOREACH2(p->threads, t, thread_next) {
 		kill_thread(t);
 	}
 }
@@ -306,13 +315,15 @@ static bool wants_signal(const struct task *t, int sig)
 	return !t->exiting && !(t->blocked & SIGSET(sig)) && t->state != TASK_STOPPED;
 }
 
-/* A thread that can take a process's signal: the first one, else one with nothing else to do, else any. */
+/*
+ * A thread that can take a process's signal: the first one, else one with nothing else to do,
+ * else any.
+ */
 static struct task *choose_thread(struct process *p, int sig)
 {
 	struct task *t, *busy = NULL;
 
-	DL_FOREACH2(p->threads, t, thread_next)
-	{
+	DL_FOREACH2(p->threads, t, thread_next) {
 		if (!wants_signal(t, sig))
 			continue;
 		if (!t->sig_pending)
@@ -323,7 +334,10 @@ static struct task *choose_thread(struct process *p, int sig)
 	return busy;
 }
 
-/* Would the signal be thrown away at once? A blocked one is kept: it may be handled when it is unblocked. */
+/*
+ * Would the signal be thrown away at once? A blocked one is kept: it may be handled when it is
+ * unblocked.
+ */
 static bool is_dropped(const struct process *p, const struct task *t, int sig)
 {
 	if (p->is_kthread)
@@ -423,8 +437,7 @@ void set_blocked(ksigset_t mask)
 	if (!newly)
 		return;
 	/* One of these may have been left to us: somebody else is to take it. */
-	DL_FOREACH2(p->threads, other, thread_next)
-	{
+	DL_FOREACH2(p->threads, other, thread_next) {
 		if (other != t && !other->exiting && (newly & ~other->blocked))
 			signal_prod(other);
 	}

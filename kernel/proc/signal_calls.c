@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The system calls about signals: rt_sigaction(2) and its family, kill(2) and its family, sigaltstack(2). */
+/*
+ * The system calls about signals: rt_sigaction(2) and its family, kill(2) and its family,
+ * sigaltstack(2).
+ */
 #include "proc/internal.h"
 #include "proc/pidfd.h"
 #include "proc/sigsets.h"
 #include "sys/syscall.h"
 #include <utlist.h>
 
-#define SIGSET_SIZE	 8
-#define ALTSTACK_MIN	 5120u /* MINSIGSTKSZ of arm64 */
-#define SS_FLAG_DISARM	 (1U << 31)
-#define SA_KNOWN                                                                          \
+#define SIGSET_SIZE    8
+#define ALTSTACK_MIN   5120u /* MINSIGSTKSZ of arm64 */
+#define SS_FLAG_DISARM (1U << 31)
+#define SA_KNOWN                                                                           \
 	(SA_NOCLDSTOP | SA_NOCLDWAIT | SA_SIGINFO | SA_ONSTACK | SA_RESTART | SA_NODEFER | \
 	 SA_RESETHAND | 0x800 /* SA_EXPOSE_TAGBITS */ | 0x04000000 /* SA_RESTORER */)
 
@@ -244,7 +247,10 @@ long sys_tgkill(const u64 a[6])
 	return send_to_thread((pid_t)a[0], (pid_t)a[1], (int)a[2], &info);
 }
 
-/* rt_sigqueueinfo(2): only the kernel and kill() may claim the codes >= 0 and SI_TKILL, except to oneself. */
+/*
+ * rt_sigqueueinfo(2): only the kernel and kill() may claim the codes >= 0 and SI_TKILL, except
+ * to oneself.
+ */
 static int read_siginfo(u64 uaddr, int sig, bool self, siginfo_t *info)
 {
 	if (copy_from_user(info, (void *)uaddr, sizeof(*info)))

@@ -86,7 +86,10 @@ static void default_action(int sig)
 	if (bit & SIG_DEFAULT_IGNORE)
 		return;
 	if (bit & SIG_DEFAULT_STOP) {
-		/* POSIX: nobody could continue an orphaned group that stops itself from the terminal. */
+		/*
+		 * POSIX: nobody could continue an orphaned group that stops itself from the
+		 * terminal.
+		 */
 		if (sig == SIGSTOP || !pgrp_is_orphaned(current->proc->pgrp))
 			group_stop(sig);
 		return;

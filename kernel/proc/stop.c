@@ -55,8 +55,7 @@ void group_stop(int sig)
 		p->stopping = true;
 		p->stop_sig = sig;
 		p->stop_left = 0;
-		DL_FOREACH2(p->threads, t, thread_next)
-		{
+		DL_FOREACH2(p->threads, t, thread_next) {
 			if (t->exiting)
 				continue;
 			t->stop_pending = true;
@@ -86,8 +85,7 @@ static void continue_process(struct process *p)
 	if (!p->stopping)
 		return;
 	p->stopping = p->stopped = false;
-	DL_FOREACH2(p->threads, t, thread_next)
-	{
+	DL_FOREACH2(p->threads, t, thread_next) {
 		t->stop_pending = false;
 		wake_task(t, BIT(TASK_STOPPED));
 	}

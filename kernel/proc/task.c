@@ -20,9 +20,9 @@
 #include <linux/capability.h>
 #include <utlist.h>
 
-#define PID_MAX 32768
+#define PID_MAX	     32768
 #define PID_RESERVED 300
-#define CHUNK 128 /* ids in one part of the table */
+#define CHUNK	     128 /* ids in one part of the table */
 
 struct pid_entry {
 	struct task *task;

@@ -45,8 +45,7 @@ static void insert_sorted(struct timer_cpu *tc, struct ktimer *t)
 		DL_APPEND(tc->list, t);
 		return;
 	}
-	DL_FOREACH(tc->list, later)
-	{
+	DL_FOREACH(tc->list, later) {
 		if (later->expires > t->expires)
 			break;
 	}
@@ -88,7 +87,8 @@ bool ktimer_cancel(struct ktimer *t)
 		spin_unlock_irqrestore(&tc->lock, flags);
 	}
 	for (unsigned i = 0; i < nr_cpus(); i++) {
-		while (i != cpu_id() && __atomic_load_n(&timer_cpus[i].running, __ATOMIC_ACQUIRE) == t)
+		while (i != cpu_id() &&
+		       __atomic_load_n(&timer_cpus[i].running, __ATOMIC_ACQUIRE) == t)
 			cpu_relax();
 	}
 	return pending;

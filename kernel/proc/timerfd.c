@@ -196,7 +196,10 @@ static void timerfd_set(struct timerfd *tf, u32 flags, u64 value, u64 interval)
 	ktimer_start(&tf->timer, tf->expires);
 }
 
-/* timerfd_settime(fd, flags, new, old). The clock is never set, so TFD_TIMER_CANCEL_ON_SET has nothing to do. */
+/*
+ * timerfd_settime(fd, flags, new, old). The clock is never set, so TFD_TIMER_CANCEL_ON_SET has
+ * nothing to do.
+ */
 long sys_timerfd_settime(const u64 a[6])
 {
 	struct __kernel_itimerspec in, old;

@@ -43,8 +43,7 @@ void process_usage(struct process *p, struct proc_usage *u)
 		.nivcsw = p->dead_nivcsw,
 		.maxrss = p->maxrss,
 	};
-	DL_FOREACH2(p->threads, t, thread_next)
-	{
+	DL_FOREACH2(p->threads, t, thread_next) {
 		u64 utime, stime;
 
 		task_cpu_ns(t, &utime, &stime);
@@ -154,7 +153,8 @@ static bool check_child(struct process *p, struct wait_request *r)
 
 	if (p->zombie && (r->options & WEXITED)) {
 		if (sig)
-			found(r, p, p->exit_code & 0x80 ? CLD_DUMPED : CLD_KILLED, sig, p->exit_code);
+			found(r, p, p->exit_code & 0x80 ? CLD_DUMPED : CLD_KILLED, sig,
+			      p->exit_code);
 		else
 			found(r, p, CLD_EXITED, (p->exit_code >> 8) & 0xff, p->exit_code);
 		if (!keep) {
@@ -184,8 +184,7 @@ static int look(struct wait_request *r)
 	struct process *p, *tmp;
 	int result = -ECHILD;
 
-	DL_FOREACH_SAFE2(current->proc->children, p, tmp, sib_next)
-	{
+	DL_FOREACH_SAFE2(current->proc->children, p, tmp, sib_next) {
 		if (!fits(p, r))
 			continue;
 		result = 0;

@@ -36,8 +36,7 @@ static int wake_some(struct waitq *wq, int n, u64 flags)
 	struct waiter *w, *tmp;
 	int woken = 0;
 
-	DL_FOREACH_SAFE(wq->head, w, tmp)
-	{
+	DL_FOREACH_SAFE(wq->head, w, tmp) {
 		if (woken == n)
 			break;
 		if (w->func) {
@@ -79,7 +78,10 @@ void wake_up_locked(struct waitq *wq)
 	wake_some(wq, -1, 0);
 }
 
-/* The mutex's list is guarded by the big lock; it is handed to the first waiter, so nobody overtakes. */
+/*
+ * The mutex's list is guarded by the big lock; it is handed to the first waiter, so nobody
+ * overtakes.
+ */
 void mutex_lock(struct mutex *m)
 {
 	struct waiter w = {.task = current};

@@ -223,7 +223,8 @@ long sys_setfsuid(const u64 a[6])
 	struct cred c = current->cred;
 	uid_t uid = (uid_t)a[0], old = c.fsuid;
 
-	if (uid != KEEP && (capable(CAP_SETUID) || one_of(uid, c.uid, c.euid, c.suid) || uid == old)) {
+	if (uid != KEEP &&
+	    (capable(CAP_SETUID) || one_of(uid, c.uid, c.euid, c.suid) || uid == old)) {
 		c.fsuid = uid;
 		commit_cred(&c);
 	}
@@ -235,7 +236,8 @@ long sys_setfsgid(const u64 a[6])
 	struct cred c = current->cred;
 	gid_t gid = (gid_t)a[0], old = c.fsgid;
 
-	if (gid != KEEP && (capable(CAP_SETGID) || one_of(gid, c.gid, c.egid, c.sgid) || gid == old)) {
+	if (gid != KEEP &&
+	    (capable(CAP_SETGID) || one_of(gid, c.gid, c.egid, c.sgid) || gid == old)) {
 		c.fsgid = gid;
 		commit_cred(&c);
 	}
@@ -275,7 +277,10 @@ long sys_setgroups(const u64 a[6])
 
 /* ----------------------------------------------------------- capabilities */
 
-/* Words per set for the version in the header; an unknown one is answered with the one that is preferred. */
+/*
+ * Words per set for the version in the header; an unknown one is answered with the one that is
+ * preferred.
+ */
 static int cap_words(u64 uheader, struct __user_cap_header_struct *h, u64 udata)
 {
 	if (copy_from_user(h, (void *)uheader, sizeof(*h)))
@@ -322,7 +327,10 @@ static bool subset(u64 part, u64 whole)
 	return (part & ~whole) == 0;
 }
 
-/* capset(2): nothing that is not permitted already; inheritable also from the bounding set with CAP_SETPCAP. */
+/*
+ * capset(2): nothing that is not permitted already; inheritable also from the bounding set
+ * with CAP_SETPCAP.
+ */
 long sys_capset(const u64 a[6])
 {
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};

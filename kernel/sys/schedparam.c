@@ -9,11 +9,11 @@
 #include <linux/sched.h>
 #include <linux/sched/types.h>
 
-#define RT_PRIO_MAX 99
+#define RT_PRIO_MAX  99
 #define PRIO_PROCESS 0
 #define PRIO_PGRP    1
 #define PRIO_USER    2
-#define QUANTUM_NS  (NSEC_PER_SEC / HZ)
+#define QUANTUM_NS   (NSEC_PER_SEC / HZ)
 
 static struct task *find_or_self(pid_t pid)
 {
@@ -153,7 +153,8 @@ long sys_sched_get_priority_max(const u64 a[6])
 
 	if (is_rt(policy))
 		return RT_PRIO_MAX;
-	return policy == SCHED_NORMAL || policy == SCHED_BATCH || policy == SCHED_IDLE ? 0 : -EINVAL;
+	return policy == SCHED_NORMAL || policy == SCHED_BATCH || policy == SCHED_IDLE ? 0
+										       : -EINVAL;
 }
 
 long sys_sched_get_priority_min(const u64 a[6])
@@ -162,7 +163,8 @@ long sys_sched_get_priority_min(const u64 a[6])
 
 	if (is_rt(policy))
 		return 1;
-	return policy == SCHED_NORMAL || policy == SCHED_BATCH || policy == SCHED_IDLE ? 0 : -EINVAL;
+	return policy == SCHED_NORMAL || policy == SCHED_BATCH || policy == SCHED_IDLE ? 0
+										       : -EINVAL;
 }
 
 long sys_sched_rr_get_interval(const u64 a[6])
@@ -176,7 +178,10 @@ long sys_sched_rr_get_interval(const u64 a[6])
 	return write_timespec(a[1], t->policy == SCHED_FIFO ? 0 : QUANTUM_NS);
 }
 
-/* sched_setattr(pid, attr, flags): sizes as for clone3's argument. Deadlines and clamps do not exist here. */
+/*
+ * sched_setattr(pid, attr, flags): sizes as for clone3's argument. Deadlines and clamps do not
+ * exist here.
+ */
 long sys_sched_setattr(const u64 a[6])
 {
 	struct sched_attr attr = {0};
@@ -263,8 +268,9 @@ static long prio_walk(struct prio_walk *w, int which, u32 who)
 		return w->result;
 	}
 	while ((p = process_next(p ? p->pid + 1 : 1))) {
-		bool fits = which == PRIO_PGRP ? p->pgrp == (who ? (pid_t)who : current->proc->pgrp)
-					       : p->leader->cred.uid == (who ? who : current->cred.uid);
+		bool fits = which == PRIO_PGRP
+				    ? p->pgrp == (who ? (pid_t)who : current->proc->pgrp)
+				    : p->leader->cred.uid == (who ? who : current->cred.uid);
 
 		for (t = p->threads; fits && t; t = t->thread_next)
 			prio_one(w, t);

@@ -88,13 +88,16 @@ static void leak_report(void)
 	if (!bootarg("leakcheck", NULL, 0))
 		return;
 	page_stats(&total, &free_pages);
-	printk("leakcheck: kmalloc %llu bytes, pages %llu, processes %u, threads %u, perf events %u, "
-	       "task events %u\n",
+	printk("leakcheck: kmalloc %llu bytes, pages %llu, processes %u, threads %u, "
+	       "perf events %u, task events %u\n",
 	       (unsigned long long)kmalloc_in_use(), (unsigned long long)(total - free_pages),
 	       nr_processes(), nr_threads_total(), perf_live_events(), perf_task_events());
 }
 
-/* reboot(magic, magic2, command, arg): there is nothing to boot again, so restarting switches off, too. */
+/*
+ * reboot(magic, magic2, command, arg): there is nothing to boot again, so restarting switches
+ * off, too.
+ */
 long sys_reboot(const u64 a[6])
 {
 	u32 magic2 = (u32)a[1];

@@ -23,9 +23,9 @@ static int in_child(int (*fn)(void))
 	return status;
 }
 
-#define STEP(condition)                  \
-	do {                             \
-		if (!(condition))        \
+#define STEP(condition)                         \
+	do {                                    \
+		if (!(condition))               \
 			return __LINE__ & 0x7f; \
 	} while (0)
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* futex(2): waiting, waking, requeueing, operations, robust lists, PI; and what is built on them. */
+/*
+ * futex(2): waiting, waking, requeueing, operations, robust lists, PI; and what is built on
+ * them.
+ */
 #include "check.h"
 #include <linux/futex.h>
 #include <pthread.h>
@@ -110,13 +113,16 @@ TEST(wake_op, "")
 	start_waiters(t, 1, NULL);
 	word2 = 5;
 	EXPECT_EQ(futex_n(&word, FUTEX_WAKE_OP_PRIVATE, 1, 1, &word2,
-			  FUTEX_OP(FUTEX_OP_ADD, 3, FUTEX_OP_CMP_EQ, 5)), 1);
+			  FUTEX_OP(FUTEX_OP_ADD, 3, FUTEX_OP_CMP_EQ, 5)),
+		  1);
 	EXPECT_EQ(word2, 8);
 	EXPECT_EQ(futex_n(&word, FUTEX_WAKE_OP_PRIVATE, 1, 1, &word2,
-			  FUTEX_OP((FUTEX_OP_SET | FUTEX_OP_OPARG_SHIFT), 4, FUTEX_OP_CMP_LT, 0)), 0);
+			  FUTEX_OP((FUTEX_OP_SET | FUTEX_OP_OPARG_SHIFT), 4, FUTEX_OP_CMP_LT, 0)),
+		  0);
 	EXPECT_EQ(word2, 16);
 	EXPECT_EQ(futex_n(&word, FUTEX_WAKE_OP_PRIVATE, 1, 1, &word2,
-			  FUTEX_OP(FUTEX_OP_ADD, -1, FUTEX_OP_CMP_GE, 0)), 0);
+			  FUTEX_OP(FUTEX_OP_ADD, -1, FUTEX_OP_CMP_GE, 0)),
+		  0);
 	EXPECT_EQ(word2, 15);
 	word2 = 0;
 	pthread_join(t[0], NULL);
@@ -136,15 +142,17 @@ TEST(absolute_timeout, "")
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	EXPECT(now.tv_sec > ts.tv_sec || now.tv_nsec >= ts.tv_nsec);
 	clock_gettime(CLOCK_REALTIME, &ts);
-	EXPECT_ERRNO(futex(&word, FUTEX_WAIT_BITSET_PRIVATE | FUTEX_CLOCK_REALTIME, 0, &ts, NULL, ~0u),
-		     ETIMEDOUT);
+	EXPECT_ERRNO(
+		futex(&word, FUTEX_WAIT_BITSET_PRIVATE | FUTEX_CLOCK_REALTIME, 0, &ts, NULL, ~0u),
+		ETIMEDOUT);
 	ts.tv_sec = 1;
 	EXPECT_ERRNO(futex(&word, FUTEX_WAIT_BITSET_PRIVATE, 0, &ts, NULL, ~0u), ETIMEDOUT);
 }
 
 TEST(shared_between_processes, "")
 {
-	uint32_t *shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	uint32_t *shared =
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pid_t pid = fork();
 	int status;
 
@@ -203,7 +211,8 @@ TEST(condition_variable, "")
 TEST(robust_mutex, "")
 {
 	pthread_mutexattr_t attr;
-	pthread_mutex_t *m = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pthread_mutex_t *m =
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int status;
 
 	pthread_mutexattr_init(&attr);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The scheduler as programs see it: affinity, migration, yielding, policies, priorities, fairness. */
+/*
+ * The scheduler as programs see it: affinity, migration, yielding, policies, priorities,
+ * fairness.
+ */
 #include "check.h"
 #include <linux/sched.h>
 #include <pthread.h>
@@ -73,7 +76,8 @@ TEST(affinity_is_inherited, "")
 TEST(affinity_of_another, "")
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	volatile int *cpu = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	volatile int *cpu =
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	cpu_set_t set = only((int)cpus - 1);
 	pid_t pid = fork();
 
@@ -89,7 +93,8 @@ TEST(affinity_of_another, "")
 
 TEST(two_share_a_cpu, "")
 {
-	volatile long *work = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	volatile long *work =
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	cpu_set_t set = only(0);
 	pid_t pid[3];
 
@@ -132,7 +137,8 @@ TEST(sleeper_is_not_starved, "")
 
 TEST(yield_lets_the_other_run, "")
 {
-	volatile int *turn = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	volatile int *turn =
+		mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	cpu_set_t set = only(0);
 	struct rusage r;
 	pid_t pid;

@@ -23,7 +23,7 @@ static void on_signal(int sig, siginfo_t *info, void *uc)
 		order[order_len++] = sig;
 }
 
-static void catch(int sig, int flags)
+static void catch (int sig, int flags)
 {
 	struct sigaction sa = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | flags};
 
@@ -49,7 +49,7 @@ static void block(int how, int sig)
 
 TEST(kill_self, "")
 {
-	catch(SIGUSR1, 0);
+	catch (SIGUSR1, 0);
 	EXPECT_EQ(kill(getpid(), SIGUSR1), 0);
 	EXPECT_EQ(count, 1);
 	EXPECT_EQ(last_info.si_code, SI_USER);
@@ -90,7 +90,7 @@ TEST(mask_and_pending, "")
 {
 	sigset_t pending;
 
-	catch(SIGUSR1, 0);
+	catch (SIGUSR1, 0);
 	block(SIG_BLOCK, SIGUSR1);
 	raise(SIGUSR1);
 	raise(SIGUSR1);
@@ -108,8 +108,8 @@ TEST(realtime_signals_queue, "")
 {
 	union sigval v;
 
-	catch(SIGRTMIN + 1, 0);
-	catch(SIGRTMIN + 2, 0);
+	catch (SIGRTMIN + 1, 0);
+	catch (SIGRTMIN + 2, 0);
 	block(SIG_BLOCK, SIGRTMIN + 1);
 	block(SIG_BLOCK, SIGRTMIN + 2);
 	for (int i = 0; i < 3; i++) {
@@ -151,8 +151,8 @@ TEST(sigqueue_limit, "")
 
 TEST(handler_blocks_its_signal, "")
 {
-	catch(SIGUSR1, 0);
-	catch(SIGUSR2, SA_NODEFER);
+	catch (SIGUSR1, 0);
+	catch (SIGUSR2, SA_NODEFER);
 	block(SIG_BLOCK, SIGUSR1);
 	block(SIG_BLOCK, SIGUSR2);
 	raise(SIGUSR2);
@@ -198,7 +198,7 @@ TEST(resethand, "")
 {
 	struct sigaction now;
 
-	catch(SIGUSR1, SA_RESETHAND);
+	catch (SIGUSR1, SA_RESETHAND);
 	raise(SIGUSR1);
 	sigaction(SIGUSR1, NULL, &now);
 	EXPECT(now.sa_handler == SIG_DFL);
@@ -208,7 +208,7 @@ TEST(ignored_is_discarded, "")
 {
 	sigset_t pending;
 
-	catch(SIGUSR1, 0);
+	catch (SIGUSR1, 0);
 	block(SIG_BLOCK, SIGUSR1);
 	raise(SIGUSR1);
 	signal(SIGUSR1, SIG_IGN);
@@ -283,14 +283,22 @@ TEST(registers_survive, "")
 	double d0 = 1.25, got_d;
 	long x = 0x1122334455667788, got_x;
 
-	catch(SIGUSR1, 0);
+	catch (SIGUSR1, 0);
 	long pid = getpid(); /* calls would take the registers below */
 	register long x8 __asm__("x8") = SYS_tgkill;
 	register long r0 __asm__("x0") = pid;
 	register long r1 __asm__("x1") = pid;
 	register long r2 __asm__("x2") = SIGUSR1;
-	__asm__ volatile("fmov d8, %d[d]\n\tfmov d20, %d[d]\n\tmov x19, %[x]\n\tmov x9, %[x]\n\tcmp xzr, xzr\n\tsvc #0\n\t"
-			 "cset x10, eq\n\tadd %[gx], x19, x10\n\tsub %[gx], %[gx], x9\n\tfadd %d[gd], d8, d20"
+	__asm__ volatile("fmov d8, %d[d]\n\t"
+			 "fmov d20, %d[d]\n\t"
+			 "mov x19, %[x]\n\t"
+			 "mov x9, %[x]\n\t"
+			 "cmp xzr, xzr\n\t"
+			 "svc #0\n\t"
+			 "cset x10, eq\n\t"
+			 "add %[gx], x19, x10\n\t"
+			 "sub %[gx], %[gx], x9\n\t"
+			 "fadd %[gd], d8, d20"
 			 : [gd] "=w"(got_d), [gx] "=&r"(got_x), "+r"(r0)
 			 : [d] "w"(d0), [x] "r"(x), "r"(x8), "r"(r1), "r"(r2)
 			 : "x9", "x10", "x19", "d8", "d20", "cc", "memory");
@@ -322,7 +330,7 @@ TEST(read_interrupted, "")
 	char c;
 
 	EXPECT_EQ(pipe(fd), 0);
-	catch(SIGUSR1, 0);
+	catch (SIGUSR1, 0);
 	signal_later(SIGUSR1, 10);
 	EXPECT_ERRNO(read(fd[0], &c, 1), EINTR);
 	EXPECT_EQ(count, 1);
@@ -334,7 +342,7 @@ TEST(read_restarted, "")
 	char c = 0;
 
 	EXPECT_EQ(pipe(fd), 0);
-	catch(SIGUSR1, SA_RESTART);
+	catch (SIGUSR1, SA_RESTART);
 	signal_later(SIGUSR1, 10);
 	if (fork() == 0) {
 		usleep(50000);
@@ -358,7 +366,7 @@ TEST(nanosleep_interrupted, "")
 {
 	struct timespec ts = {1, 0}, rem = {0, 0};
 
-	catch(SIGUSR1, SA_RESTART); /* never restarted, whatever the flag says */
+	catch (SIGUSR1, SA_RESTART); /* never restarted, whatever the flag says */
 	signal_later(SIGUSR1, 50);
 	EXPECT_ERRNO(nanosleep(&ts, &rem), EINTR);
 	EXPECT_BETWEEN(rem.tv_nsec, 900000000, 960000000);
@@ -392,7 +400,7 @@ TEST(sigsuspend_waits, "")
 {
 	sigset_t none = set_of(0), now;
 
-	catch(SIGUSR1, SA_RESTART);
+	catch (SIGUSR1, SA_RESTART);
 	block(SIG_BLOCK, SIGUSR1);
 	raise(SIGUSR1);
 	EXPECT_EQ(count, 0);
@@ -410,7 +418,7 @@ TEST(ppoll_mask, "")
 	sigset_t none = set_of(0);
 	struct timespec ts = {1, 0};
 
-	catch(SIGUSR1, 0);
+	catch (SIGUSR1, 0);
 	block(SIG_BLOCK, SIGUSR1);
 	raise(SIGUSR1);
 	EXPECT_ERRNO(ppoll(NULL, 0, &ts, &none), EINTR);
@@ -493,10 +501,10 @@ TEST(thread_directed, "")
 
 TEST(default_actions, "")
 {
-	static const int deadly[] = {SIGHUP, SIGINT, SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGBUS,
-				     SIGFPE, SIGKILL, SIGUSR1, SIGSEGV, SIGUSR2, SIGPIPE, SIGALRM,
-				     SIGTERM, SIGXCPU, SIGXFSZ, SIGVTALRM, SIGPROF, SIGIO, SIGPWR,
-				     SIGSYS, 34, 64};
+	static const int deadly[] = {SIGHUP,  SIGINT,  SIGQUIT, SIGILL,	 SIGTRAP, SIGABRT,
+				     SIGBUS,  SIGFPE,  SIGKILL, SIGUSR1, SIGSEGV, SIGUSR2,
+				     SIGPIPE, SIGALRM, SIGTERM, SIGXCPU, SIGXFSZ, SIGVTALRM,
+				     SIGPROF, SIGIO,   SIGPWR,	SIGSYS,	 34,	  64};
 	static const int harmless[] = {SIGCHLD, SIGURG, SIGWINCH, SIGCONT};
 	int status;
 
@@ -521,7 +529,7 @@ TEST(exec_resets_handlers, "")
 	int status;
 	pid_t pid;
 
-	catch(SIGUSR1, 0);
+	catch (SIGUSR1, 0);
 	signal(SIGUSR2, SIG_IGN);
 	pid = fork();
 	if (pid == 0) {

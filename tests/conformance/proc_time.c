@@ -24,7 +24,7 @@ static void on_signal(int sig, siginfo_t *info, void *uc)
 	last = *info;
 }
 
-static void catch(int sig)
+static void catch (int sig)
 {
 	struct sigaction sa = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
 
@@ -57,9 +57,14 @@ static void burn(long ns)
 
 TEST(clocks, "")
 {
-	static const clockid_t all[] = {CLOCK_REALTIME, CLOCK_MONOTONIC, CLOCK_MONOTONIC_RAW,
-					CLOCK_REALTIME_COARSE, CLOCK_MONOTONIC_COARSE,
-					CLOCK_BOOTTIME, CLOCK_TAI, CLOCK_PROCESS_CPUTIME_ID,
+	static const clockid_t all[] = {CLOCK_REALTIME,
+					CLOCK_MONOTONIC,
+					CLOCK_MONOTONIC_RAW,
+					CLOCK_REALTIME_COARSE,
+					CLOCK_MONOTONIC_COARSE,
+					CLOCK_BOOTTIME,
+					CLOCK_TAI,
+					CLOCK_PROCESS_CPUTIME_ID,
 					CLOCK_THREAD_CPUTIME_ID};
 	struct timespec ts;
 
@@ -118,7 +123,8 @@ TEST(sleeping, "")
 
 TEST(cpu_time, "")
 {
-	int64_t thread = now_ns(CLOCK_THREAD_CPUTIME_ID), process = now_ns(CLOCK_PROCESS_CPUTIME_ID);
+	int64_t thread = now_ns(CLOCK_THREAD_CPUTIME_ID),
+		process = now_ns(CLOCK_PROCESS_CPUTIME_ID);
 	struct timespec ts = {0, 30 * MS};
 	struct rusage r;
 	struct tms tms;
@@ -142,7 +148,7 @@ TEST(itimer_real, "")
 {
 	struct itimerval set = {{0, 10000}, {0, 20000}}, get;
 
-	catch(SIGALRM);
+	catch (SIGALRM);
 	EXPECT_EQ(setitimer(ITIMER_REAL, &set, NULL), 0);
 	EXPECT_EQ(getitimer(ITIMER_REAL, &get), 0);
 	EXPECT_BETWEEN(get.it_value.tv_usec, 15000, 20000);
@@ -165,7 +171,7 @@ TEST(itimer_while_running, "")
 {
 	struct itimerval set = {{0, 0}, {0, 10000}};
 
-	catch(SIGALRM);
+	catch (SIGALRM);
 	EXPECT_EQ(setitimer(ITIMER_REAL, &set, NULL), 0);
 	int64_t from = now_ns(CLOCK_MONOTONIC);
 	while (!count)
@@ -178,8 +184,8 @@ TEST(itimer_cpu, "")
 	struct itimerval set = {{0, 20000}, {0, 20000}};
 	struct timespec ts = {0, 60 * MS};
 
-	catch(SIGPROF);
-	catch(SIGVTALRM);
+	catch (SIGPROF);
+	catch (SIGVTALRM);
 	EXPECT_EQ(setitimer(ITIMER_PROF, &set, NULL), 0);
 	EXPECT_EQ(nanosleep(&ts, NULL), 0); /* sleeping does not count */
 	EXPECT_EQ(count, 0);
@@ -217,7 +223,7 @@ TEST(posix_timer, "")
 	timer_t timer;
 
 	ev.sigev_value.sival_int = 99;
-	catch(SIGRTMIN);
+	catch (SIGRTMIN);
 	EXPECT_EQ(timer_create(CLOCK_MONOTONIC, &ev, &timer), 0);
 	EXPECT_EQ(timer_gettime(timer, &get), 0);
 	EXPECT_EQ(get.it_value.tv_nsec, 0);
@@ -266,7 +272,7 @@ TEST(posix_timer_absolute_and_cpu, "")
 	struct itimerspec set = {{0, 0}, {0, 0}};
 	timer_t timer;
 
-	catch(SIGUSR1);
+	catch (SIGUSR1);
 	EXPECT_EQ(timer_create(CLOCK_REALTIME, &ev, &timer), 0);
 	set.it_value = after(CLOCK_REALTIME, 10 * MS);
 	EXPECT_EQ(timer_settime(timer, TIMER_ABSTIME, &set, NULL), 0);
@@ -333,7 +339,7 @@ TEST(cpu_limit, "")
 		struct rlimit rl = {1, 3};
 
 		setrlimit(RLIMIT_CPU, &rl);
-		catch(SIGXCPU);
+		catch (SIGXCPU);
 		while (!count)
 			;
 		signal(SIGXCPU, SIG_DFL);

@@ -105,7 +105,7 @@ TEST(stop_and_continue, "")
 	EXPECT(WIFSTOPPED(status));
 	EXPECT_EQ(WSTOPSIG(status), SIGSTOP);
 	EXPECT_EQ(waitpid(pid, &status, WUNTRACED | WNOHANG), 0); /* told once */
-	kill(pid, SIGTERM); /* waits until it goes on */
+	kill(pid, SIGTERM);					  /* waits until it goes on */
 	usleep(5000);
 	EXPECT_EQ(waitpid(pid, &status, WNOHANG), 0);
 	kill(pid, SIGCONT);
