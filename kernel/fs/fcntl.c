@@ -113,12 +113,13 @@ static long set_flags(struct file *f, int fd, u32 flags)
 		return -EPERM;
 	if ((changed & flags & O_DIRECT) && S_ISREG(f->inode->mode))
 		return -EINVAL;
+	/* as on Linux, the flag stays off where no signal would ever come */
 	if ((changed & FASYNC) && f->ops->fasync) {
 		f->owner_fd = fd;
 		f->flags ^= FASYNC;
 		f->ops->fasync(f, flags & FASYNC);
-		changed &= ~(u32)FASYNC;
 	}
+	changed &= ~(u32)FASYNC;
 	f->flags ^= changed;
 	return 0;
 }
@@ -247,6 +248,8 @@ static long do_ioctl(struct file *f, int fd, unsigned cmd, unsigned long arg)
 	case FIONBIO:
 		return set_flag_ioctl(f, fd, O_NONBLOCK, (const int *)arg);
 	case FIOASYNC:
+		if (!f->ops->fasync)
+			return -ENOTTY;
 		return set_flag_ioctl(f, fd, FASYNC, (const int *)arg);
 	case FIONREAD:
 		if (S_ISREG(f->inode->mode))
