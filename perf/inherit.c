@@ -15,6 +15,7 @@
 #include "control.h"
 #include "inherit.h"
 #include "read.h"
+#include "sample.h"
 
 struct question {
 	const struct perf_event *event;
@@ -104,8 +105,8 @@ static int copy_all(struct perf_context *from, struct perf_context *to, bool thr
 			error = copy_group(event, to);
 		if (error)
 			return error;
-		/* Exec enables the parent's event, and will not enable the copy. */
-		alike = alike && !event->enable_on_exec;
+		/* Exec enables the parent's event alone; inherit_stat tells tasks apart. */
+		alike = alike && !event->enable_on_exec && !event->attr.inherit_stat;
 	}
 	if (alike && to->nr_events == from->nr_events)
 		perf_context_set_alike(from, to);
@@ -151,7 +152,7 @@ int perf_inherit_copy(struct perf_task *child, struct perf_task *parent, bool th
 	return error;
 }
 
-void perf_inherit_leave(struct perf_event *event)
+static void leave(struct perf_event *event)
 {
 	struct perf_event *root = event->root;
 
@@ -166,6 +167,19 @@ void perf_inherit_leave(struct perf_event *event)
 	perf_event_put(event);
 }
 
+static void record_values(struct perf_context *context, void *event)
+{
+	(void)context;
+	perf_sample_write_read(event);
+}
+
+void perf_inherit_leave(struct perf_event *event)
+{
+	if (event->root && event->attr.inherit_stat)
+		perf_context_run(event->context, record_values, event);
+	leave(event);
+}
+
 void perf_inherit_end(struct perf_task *task)
 {
 	struct perf_context *context = perf_context_hold(task);
@@ -175,8 +189,12 @@ void perf_inherit_end(struct perf_task *task)
 		return;
 	taken = perf_context_take(task);
 	perf_context_end(context);
-	while (context->events)
-		perf_inherit_leave(context->events);
+	while (context->events) {
+		if (port_current() == task->task)
+			perf_inherit_leave(context->events);
+		else /* a clone that failed: it has never run */
+			leave(context->events);
+	}
 	perf_context_release(context);
 	perf_context_put(taken);
 }
@@ -201,7 +219,7 @@ void perf_inherit_close(struct perf_event *root)
 
 	while ((copy = get_copy(root))) {
 		port_mutex_lock(&copy->context->mutex);
-		perf_inherit_leave(copy);
+		leave(copy);
 		port_mutex_unlock(&copy->context->mutex);
 		perf_event_put(copy);
 	}

@@ -14,8 +14,9 @@
 int perf_inherit_copy(struct perf_task *child, struct perf_task *parent, bool thread);
 
 /**
- * End an event that its task leaves behind, at exit or at exec; a copy's count
- * goes to its root. The caller holds the context's mutex. Context: sleep.
+ * End an event that the current task leaves behind, at exit or at exec; a copy's
+ * count goes to its root, and with inherit_stat also into a READ record. The
+ * caller holds the context's mutex. Context: sleep.
  */
 void perf_inherit_leave(struct perf_event *event);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * sample.c - PERF_RECORD_SAMPLE: its fields, in the order of the ABI.
+ * sample.c - PERF_RECORD_SAMPLE: its fields, in the order of the ABI; and
+ * PERF_RECORD_READ, which is one of them alone.
  *
  * Everything is captured first, then the record is measured and written.
  */
@@ -233,6 +234,19 @@ static void put_sample(struct perf_output *out, struct perf_event *event, const 
 		put_read(out, event);
 	put_context_fields(out, event, sample);
 	put_last_fields(out, event, sample);
+}
+
+static void put_read_record(struct perf_output *out, struct perf_event *event, const void *arg)
+{
+	const struct port_task *task = arg;
+
+	perf_output_u32_pair(out, (uint32_t)port_task_pid(task), (uint32_t)port_task_tid(task));
+	put_read(out, event);
+}
+
+void perf_sample_write_read(struct perf_event *event)
+{
+	perf_record_write(event, PERF_RECORD_READ, 0, put_read_record, port_current());
 }
 
 /* What the fields need to know of user mode, beneath an interrupt in the kernel. */

@@ -110,6 +110,35 @@ static void fork_and_exit(void **state)
 	sim_munmap(monitor, ring.map);
 }
 
+/* A copy's values in a READ record when its task exits. [INH-THREAD] */
+static void values_at_exit(void **state)
+{
+	struct sim_task *monitor = sim_task_on(0, "monitor"), *parent = sim_task_on(1, "parent");
+	struct perf_event_attr attr = sim_attr_hw(PERF_COUNT_HW_INSTRUCTIONS);
+	const struct record *record;
+	struct sim_task *child;
+	struct ring ring;
+
+	(void)state;
+	attr.inherit = 1;
+	attr.inherit_stat = 1;
+	attr.sample_period = UINT64_C(1) << 40;
+	open_ring(&ring, monitor, &attr, sim_tid(parent), 1);
+	child = sim_fork(parent);
+	for (int i = 0; i < 9; i++) {
+		sim_switch(1, i % 2 ? parent : child);
+		sim_run(1, 1000);
+	}
+	sim_exit(child);
+	record = ring_find(&ring, PERF_RECORD_READ);
+	assert_non_null(record);
+	assert_int_equal(record->size, 16);
+	assert_count(record->words[0], ids(child));
+	assert_count(record->words[1], sim_count(child, SIM_EVENT_INSTRUCTIONS, SIM_IN_BOTH));
+	assert_null(ring_next(&ring));
+	sim_munmap(monitor, ring.map);
+}
+
 /* SWITCH for a task's event, SWITCH_CPU_WIDE for a CPU's. [SIDE-MORE] */
 static void switches(void **state)
 {
@@ -182,10 +211,8 @@ static void others_are_not_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		clean_test(names),
-		clean_test(fork_and_exit),
-		clean_test(switches),
-		clean_test(others_are_not_told),
+		clean_test(names),    clean_test(fork_and_exit),       clean_test(values_at_exit),
+		clean_test(switches), clean_test(others_are_not_told),
 	};
 
 	sim_boot(&(struct sim_config){.pmu = {{.counters = 6}}});
