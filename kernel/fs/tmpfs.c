@@ -42,6 +42,7 @@ struct inode *tmpfs_inode(struct super *sb, mode_t mode, dev_t rdev)
 	case S_IFREG:
 		ino->fops = &tmpfs_file_ops;
 		ino->get_page = tmpfs_get_page;
+		ino->get_pages = tmpfs_get_pages;
 		break;
 	case S_IFDIR:
 		ino->ops = &tmpfs_dir_ops;

@@ -44,6 +44,7 @@ static inline struct tmpfs_node *tmpfs_node(const struct inode *ino)
 
 extern const struct file_ops tmpfs_file_ops;
 int tmpfs_get_page(struct inode *ino, u64 pgoff, bool create, struct page **out);
+void tmpfs_get_pages(struct inode *ino, u64 pgoff, unsigned n, struct page **out);
 int tmpfs_truncate(struct inode *ino, loff_t size);
 void tmpfs_free_pages(struct inode *ino);
 

@@ -36,6 +36,12 @@ struct super {
 	struct super *next, *prev; /* of all mounts, for /proc/mounts */
 };
 
+#define ATTR_CHANGED_MODE  1u
+#define ATTR_CHANGED_UID   2u
+#define ATTR_CHANGED_GID   4u
+#define ATTR_CHANGED_ATIME 8u
+#define ATTR_CHANGED_MTIME 16u
+
 struct inode_ops {
 	/* A child of directory dir: a new inode with a reference in *out, or -ENOENT. NULL op: children live in the dentry tree only (tmpfs). */
 	int (*lookup)(struct inode *dir, struct dentry *d);
@@ -53,6 +59,11 @@ struct inode_ops {
 	/* "magic" links of /proc (exe, cwd, fd/N): the place itself, referenced. NULL: use readlink. */
 	int (*follow)(struct inode *ino, struct dentry **out);
 	int (*truncate)(struct inode *ino, loff_t size);
+	/*
+	 * Mode, owner or times of the inode have got new values: ATTR_CHANGED_*. An error takes them back.
+	 * NULL: they are kept nowhere else.
+	 */
+	int (*attr_changed)(struct inode *ino, u32 what);
 	/* Fills size, times etc. just before stat. May be NULL. */
 	void (*refresh)(struct inode *ino);
 	void (*evict)(struct inode *ino); /* last reference gone and nlink 0, or a pseudo inode: free what it owns */
@@ -108,6 +119,8 @@ struct inode {
 	 * `create`: allocate a hole for writing. *out NULL with 0: a hole (reads as zeros). -ERANGE beyond the end.
 	 */
 	int (*get_page)(struct inode *ino, u64 pgoff, bool create, struct page **out);
+	/* The n pages from pgoff on as far as they are in memory, each with a reference; NULL for the others. Must not sleep. */
+	void (*get_pages)(struct inode *ino, u64 pgoff, unsigned n, struct page **out);
 	void *priv;		/* of the file system */
 	struct pipe *pipe;	/* of a FIFO that is open */
 	void *locks;		/* flock/fcntl locks, fs/lock.c */

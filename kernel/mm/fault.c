@@ -186,25 +186,20 @@ static void map_around(struct mm *mm, struct vma *v, u64 addr)
 {
 	u64 block = ALIGN_DOWN(addr, AROUND_PAGES * PAGE_SIZE);
 	u64 start = MAX(block, v->start), end = MIN(block + AROUND_PAGES * PAGE_SIZE, v->end);
-	u64 pgoff = v->pgoff + ((start - v->start) >> PAGE_SHIFT), seq = mm->seq;
+	u64 pgoff = v->pgoff + ((start - v->start) >> PAGE_SHIFT);
 	unsigned n = (unsigned)((end - start) >> PAGE_SHIFT), prot = vma_prot(v);
 	struct page *pages[AROUND_PAGES];
 	struct inode *ino = v->file->inode;
 	paddr_t pa[AROUND_PAGES];
-	u32 mapped = 0;
+	u32 mapped;
 
+	ino->get_pages(ino, pgoff, n, pages);
 	for (unsigned i = 0; i < n; i++) {
-		pages[i] = NULL;
-		pa[i] = 0;
-		if (start + i * PAGE_SIZE == addr ||
-		    ino->get_page(ino, pgoff + i, false, &pages[i]) || !pages[i])
-			continue;
-		pa[i] = page_to_phys(pages[i]);
-		if (prot & PTE_EXEC)
+		pa[i] = pages[i] ? page_to_phys(pages[i]) : 0;
+		if (pages[i] && prot & PTE_EXEC)
 			sync_exec(pages[i]);
 	}
-	if (mm->seq == seq) /* else a wait for the file has changed the world */
-		mapped = pgd_map_new(mm->pgd, start, pa, n, prot);
+	mapped = pgd_map_new(mm->pgd, start, pa, n, prot);
 	settle_around(mm, pages, n, mapped);
 }
 
@@ -230,7 +225,7 @@ static int from_object(struct mm *mm, struct vma *v, u64 addr, bool write)
 {
 	struct page *pg = NULL;
 	u64 seq = mm->seq;
-	bool cached = v->file && v->file->inode->get_page;
+	bool cached = v->file && v->file->inode->get_pages;
 	int err = object_page(v, addr, write, &pg);
 
 	if (err)

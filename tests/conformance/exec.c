@@ -154,6 +154,44 @@ TEST(refused_files, "")
 	EXPECT_ERRNO(execve(loop, none, none), ELOOP);
 }
 
+TEST(running_programs_and_writing, "")
+{
+	static char bytes[4 << 20];
+	int fd = open(BUSYBOX, O_RDONLY), p[2];
+	ssize_t n = read(fd, bytes, sizeof(bytes));
+	char path[160], *argv[] = {"cat", NULL};
+	pid_t pid;
+
+	EXPECT(n > 0 && pipe(p) == 0);
+	snprintf(path, sizeof(path), "%s", file("busy", bytes, (size_t)n, 0755));
+	fd = open(path, O_WRONLY);
+	EXPECT(fd >= 0);
+	EXPECT_ERRNO(execve(path, none, none), ETXTBSY);
+	close(fd);
+	fcntl(p[1], F_SETFD, FD_CLOEXEC);
+	pid = fork();
+	if (pid == 0) {
+		dup2(p[0], 0);
+		execve(path, argv, none);
+		_exit(99);
+	}
+	/* it runs when its name has changed */
+	for (char name[32] = ""; strcmp(name, "busy\n");) {
+		char comm[64];
+		int c;
+
+		snprintf(comm, sizeof(comm), "/proc/%d/comm", pid);
+		c = open(comm, O_RDONLY);
+		name[read(c, name, sizeof(name) - 1)] = '\0';
+		close(c);
+	}
+	EXPECT_ERRNO(open(path, O_WRONLY), ETXTBSY);
+	close(p[1]);
+	EXPECT_EQ(waitpid(pid, NULL, 0), pid);
+	fd = open(path, O_WRONLY);
+	EXPECT(fd >= 0);
+}
+
 /* The first bytes of busybox with one of them changed. */
 static const char *damaged(size_t at, unsigned char value)
 {
