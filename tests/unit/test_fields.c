@@ -167,6 +167,30 @@ static void unknown_fields(void **state)
 	sim_munmap(monitor, ring.map);
 }
 
+/* Whether user or kernel was interrupted, and where. [SAMPLE-MISC] */
+static void user_or_kernel(void **state)
+{
+	struct perf_event_attr attr = sim_attr_hw(PERF_COUNT_HW_CPU_CYCLES);
+	const struct record *record;
+
+	(void)state;
+	attr.sample_period = 3000;
+	attr.sample_type = PERF_SAMPLE_IP;
+	open_ring(&attr);
+	sim_set_ip(task, 0x400123);
+	for (int i = 0; i < 10; i++) {
+		sim_run(1, 1000);
+		record = next_of(PERF_RECORD_SAMPLE);
+		assert_int_equal(record->misc, PERF_RECORD_MISC_USER);
+		assert_count(record->words[0], 0x400123);
+		sim_run_kernel(1, 750);
+		record = next_of(PERF_RECORD_SAMPLE);
+		assert_int_equal(record->misc, PERF_RECORD_MISC_KERNEL);
+		assert_true(record->words[0] > UINT64_C(0xffff000000000000));
+	}
+	sim_munmap(monitor, ring.map);
+}
+
 /* Call chains without one half, and at most so deep. [SAMPLE-FIELDS] */
 static void call_chains(void **state)
 {
@@ -337,10 +361,18 @@ static void long_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		clean_test(registers),	   clean_test(user_stack),     clean_test(short_user_stack),
-		clean_test(addresses),	   clean_test(unknown_fields), clean_test(call_chains),
-		clean_test(plain_mmap),	   clean_test(mmap2),	       clean_test(build_id),
-		clean_test(data_mappings), clean_test(long_names),
+		clean_test(registers),
+		clean_test(user_stack),
+		clean_test(short_user_stack),
+		clean_test(addresses),
+		clean_test(unknown_fields),
+		clean_test(call_chains),
+		clean_test(user_or_kernel),
+		clean_test(plain_mmap),
+		clean_test(mmap2),
+		clean_test(build_id),
+		clean_test(data_mappings),
+		clean_test(long_names),
 	};
 
 	sim_boot(&(struct sim_config){.pmu = {{.counters = 7}}});

@@ -61,7 +61,8 @@ static unsigned int check_samples(uint64_t longest)
 
 /*
  * The kernel takes time, so that counters overflow anywhere in it, also where
- * interrupts are off and the task is just leaving. [SAMPLE-OWNER, SLICE-PERIOD]
+ * interrupts are off and the task is just leaving. [SLICE-SAMPLE, SAMPLE-OWNER,
+ * SLICE-PERIOD]
  */
 static void overflow_meets_switch(void **state)
 {
@@ -135,6 +136,28 @@ static void control_keeps_the_period(void **state)
 	assert_count(n, sim_value(monitor, fd) / PERIOD);
 	assert_true(n > 20);
 	sim_munmap(monitor, ring.map);
+}
+
+/* Without a ring an event overflows all the same: count, limit and signal. [SLICE-NORING] */
+static void without_a_ring(void **state)
+{
+	struct perf_event_attr attr = sampling(PERIOD);
+	uint64_t count;
+
+	(void)state;
+	attr.disabled = 1;
+	attr.wakeup_events = 1;
+	make_tasks();
+	fd = (int)sim_open(monitor, &attr, sim_tid(target), -1, -1, 0);
+	assert_true(fd >= 0);
+	assert_int_equal(sim_ioctl(monitor, fd, PERF_EVENT_IOC_REFRESH, 5), 0);
+	for (int i = 0; i < 100; i++) {
+		sim_run(sim_cpu_of(target), sim_random(100));
+		sim_migrate(target, 1 + 2 * (i % 2));
+	}
+	assert_int_equal(sim_signals(monitor, fd, NULL), 5);
+	count = sim_read(monitor, fd, &count, sizeof(count)) > 0 ? count : 0;
+	assert_in_range(count, 5 * PERIOD, 5 * PERIOD + 200);
 }
 
 /* More sampling events than counters, on one CPU: all get their share. [SLICE-MUX, SLICE-PERIOD] */
@@ -273,6 +296,28 @@ static void helper_closes(void *arg)
 	sim_close(helper, fd);
 }
 
+/* The one who reads the ring while it is written; takes away what it has read. [RING-PUBLISH] */
+static void helper_reads_ring(void *arg)
+{
+	struct perf_event_header *header = sim_map_page(ring.map, 1);
+
+	(void)arg;
+	for (int i = 0; i < 12; i++) {
+		uint64_t head = __atomic_load_n(&ring.header->data_head, __ATOMIC_ACQUIRE);
+
+		for (; ring.tail < head; ring.tail += header->size) {
+			header = (void *)((char *)sim_map_page(ring.map, 1) + ring.tail);
+			sim_assert(header->type == PERF_RECORD_SAMPLE && header->size == 32);
+			sim_assert(((uint64_t *)(header + 1))[0] >> 32 ==
+				   (uint64_t)sim_tid(target));
+			sim_assert(((uint64_t *)(header + 1))[2] >= PERIOD);
+			memset(header + 1, 0, 24);
+		}
+		__atomic_store_n(&ring.header->data_tail, ring.tail, __ATOMIC_RELEASE);
+		sim_poll(helper, fd);
+	}
+}
+
 static void changes_period(void *arg)
 {
 	uint64_t period = PERIOD / 2;
@@ -356,6 +401,8 @@ static const struct titled_story stories[] = {
 	STORY(two_samples_due, disables_and_enables, overflows, NULL, every_sample_is_there),
 	STORY(two_samples_due, disables_and_enables, overflows_and_moves, NULL,
 	      every_sample_is_there),
+	STORY(two_samples_due, helper_reads_ring, overflows, NULL, goes_on_sampling),
+	STORY(two_samples_due, helper_reads_ring, overflows_and_moves, disables_and_enables, NULL),
 	STORY(two_samples_due, changes_period, overflows_and_moves, NULL, goes_on_sampling),
 	STORY(two_samples_due, unmaps, overflows, NULL, goes_on_sampling),
 	STORY(two_samples_due, unmaps_and_closes, overflows_and_moves, NULL, goes_on_sampling),
@@ -374,7 +421,8 @@ static const struct titled_story stories[] = {
 	STORY(inherited_sampling, changes_period, forks_and_overflows, NULL, samples_of_the_child),
 };
 
-#define NR_STORIES (sizeof(stories) / sizeof(stories[0]))
+#define FIRST_STORY 5 /* after as many tests of other kinds */
+#define NR_STORIES  (sizeof(stories) / sizeof(stories[0]))
 
 static unsigned int delays = 2, random_plays = 50;
 
@@ -394,16 +442,15 @@ static void in_random_orders(void **state)
 
 int main(int argc, char **argv)
 {
-	struct CMUnitTest tests[4 + 2 * NR_STORIES] = {
-		clean_test(overflow_meets_switch),
-		clean_test(overflow_meets_migration),
-		clean_test(control_keeps_the_period),
-		clean_test(sampling_and_multiplexing),
+	struct CMUnitTest tests[FIRST_STORY + 2 * NR_STORIES] = {
+		clean_test(overflow_meets_switch),    clean_test(overflow_meets_migration),
+		clean_test(control_keeps_the_period), clean_test(sampling_and_multiplexing),
+		clean_test(without_a_ring),
 	};
 	unsigned int width = argc > 1 ? (unsigned int)atoi(argv[1]) : 64;
 
 	for (size_t i = 0; i < NR_STORIES; i++) {
-		struct CMUnitTest *test = &tests[4 + 2 * i];
+		struct CMUnitTest *test = &tests[FIRST_STORY + 2 * i];
 
 		test[0] = test[1] = (struct CMUnitTest){
 			.name = stories[i].title,

@@ -37,7 +37,11 @@ static struct timed read_timed(struct sim_task *task, int fd)
 	return timed;
 }
 
-/* Two tasks trade places thousands of times; only one is measured. [SLICE-IN, SLICE-OUT] */
+/*
+ * Two tasks trade places thousands of times; only one is measured. That hooks
+ * neither sleep nor allocate is seen to by the simulator. [SLICE-IN, SLICE-OUT,
+ * SLICE-IRQOFF]
+ */
 static void trading_places(void **state)
 {
 	struct sim_task *monitor = sim_task_on(0, "monitor");

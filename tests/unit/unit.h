@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * unit.h - what all unit tests include. The names in brackets in their comments
- * are rows of the table of required behaviour, docs/abi.md.
+ * are rows of docs/behaviour.md.
  */
 #ifndef TESTS_UNIT_H
 #define TESTS_UNIT_H
