@@ -39,13 +39,14 @@ static ssize_t zero_read(struct file *f, void *ubuf, size_t n, loff_t *pos)
 	return io_clear(ubuf, n) ? -EFAULT : (ssize_t)n;
 }
 
-/* A private mapping is anonymous memory; nothing here could be shared. */
+/* A private mapping is anonymous memory, without the file; nothing here could be shared. */
 static int zero_mmap(struct file *f, struct vma *vma)
 {
-	(void)f;
 	if (vma->flags & VM_SHARED)
 		return -ENODEV;
-	vma->ops = NULL;
+	vma->file = NULL;
+	vma->pgoff = 0;
+	file_put(f); /* the mapping's reference */
 	return 0;
 }
 
