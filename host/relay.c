@@ -28,6 +28,7 @@
 enum {
 	BUFFER = 1 << 16,
 	TWICE_MS = 2000,    /* a second signal within this time ends the guest */
+	OBEY_MS = 3000,	    /* after SIGTERM or SIGHUP the guest ends within this time */
 	SHUTDOWN_MS = 5000, /* a guest that gave a status ends within this time */
 	ESCAPE = 0x1d,	    /* Ctrl-] */
 	ESCAPES = 3
@@ -54,6 +55,8 @@ struct relay {
 	bool ready;	      /* the command has started, and gets our signals */
 	int64_t kill_at;      /* when QEMU is killed, ms; INT64_MAX for never */
 	int64_t signalled_at; /* when the last signal was passed on, ms */
+	int64_t end_at;	      /* when the guest is ended by `end_signal`, ms; INT64_MAX for never */
+	int end_signal;	      /* the SIGTERM or SIGHUP that the command got first */
 	int64_t broken_at;    /* when an output of ours broke, ms; 0 for never */
 	unsigned int escapes; /* escape keys in a row */
 	size_t line_used;
@@ -170,7 +173,8 @@ static void give_up(struct relay *relay, int how, int value)
 
 /*
  * A signal for us is one for the command, as soon as there is one. If it comes twice, the guest
- * does not listen.
+ * does not listen. Who sends SIGTERM or SIGHUP (timeout(1), a service manager, a terminal that
+ * goes away) often sends it once, and wants an end also of a guest that hangs.
  */
 static void pass_signal(struct relay *relay, int signal)
 {
@@ -181,6 +185,10 @@ static void pass_signal(struct relay *relay, int signal)
 	else
 		tell_signal(relay, signal);
 	relay->signalled_at = now;
+	if ((signal == SIGTERM || signal == SIGHUP) && relay->end_at == INT64_MAX) {
+		relay->end_at = now + OBEY_MS;
+		relay->end_signal = signal;
+	}
 }
 
 /* Ctrl-Z where the terminal is not the guest's: both stop, and go on together. */
@@ -238,6 +246,7 @@ static void handle_line(struct relay *relay, const char *line)
 	else
 		return;
 	outcome->value = value;
+	relay->end_at = INT64_MAX;
 	if (relay->trusted)
 		relay->kill_at = now_ms() + SHUTDOWN_MS;
 	else
@@ -400,8 +409,11 @@ static void fill_polls(const struct relay *relay, struct pollfd *polls, bool con
 /* A terminal that we may not read now is looked at again later; nothing tells us when. */
 static int wait_ms(const struct relay *relay, int64_t timeout_at)
 {
-	int64_t until = timeout_at < relay->kill_at ? timeout_at : relay->kill_at;
-	int64_t left = until - now_ms();
+	int64_t until = timeout_at < relay->kill_at ? timeout_at : relay->kill_at, left;
+
+	if (relay->end_at < until)
+		until = relay->end_at;
+	left = until - now_ms();
 
 	if (left < 0)
 		return 0;
@@ -416,6 +428,8 @@ static void check_time(struct relay *relay, int64_t timeout_at)
 
 	if (now >= timeout_at)
 		give_up(relay, ENDED_TIMEOUT, 0);
+	if (now >= relay->end_at)
+		give_up(relay, ENDED_SIGNAL, relay->end_signal);
 	if (now >= relay->kill_at)
 		kill_machine(relay);
 }
@@ -435,7 +449,7 @@ void relay_run(const struct machine *machine, const struct wiring *wiring, unsig
 	relay.outcome = outcome;
 	relay.trusted = trusted;
 	relay.running = true;
-	relay.kill_at = INT64_MAX;
+	relay.kill_at = relay.end_at = INT64_MAX;
 	handled_set(&set);
 	relay.signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (relay.signals < 0)

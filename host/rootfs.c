@@ -3,6 +3,7 @@
  * The root image. Its rules:
  * - /bin, /sbin and /lib are links into /usr, as on every Debian since bookworm.
  * - A hard link becomes a symbolic one: a reader of the archive need not know inode numbers.
+ * - binutils' programs have their plain names (objdump), and not the long ones as well.
  * - No time is later than the guest's clock at its start (ROOTFS_TIME), and what has no time of
  *   its own has that one, so that the same packages always make the same image.
  * - Everything belongs to root; there are no devices, which are the kernel's to show.
@@ -26,7 +27,7 @@
 enum { ROOTFS_TIME = 1767225600 };
 
 const char rootfs_suite[] = "bookworm";
-const char rootfs_version[] = "1";
+const char rootfs_version[] = "2";
 
 const char rootfs_packages[] =
 	"base-files,bash,binutils,bsdutils,busybox-static,coreutils,dash,debianutils,diffutils,"
@@ -46,15 +47,22 @@ static const char *const left_out[] = {
 	"etc/pam.d*",
 	"etc/perl*",
 	"etc/rc[0-9S].d*",
+	"etc/rmt",
 	"etc/systemd*",
 	"etc/update-motd.d*",
-	"usr/bin/*-ld*",
-	"usr/bin/aarch64-linux-gnu-*",
+	"usr/bin/as",
+	"usr/bin/cpan*",
+	"usr/bin/deb*-*",
+	"usr/bin/debconf",
+	"usr/bin/dpkg*",
 	"usr/bin/dwp",
+	"usr/bin/elfedit",
+	"usr/bin/gold",
 	"usr/bin/gp-*",
 	"usr/bin/gprof*",
 	"usr/bin/ld",
 	"usr/bin/ld.*",
+	"usr/bin/localedef",
 	"usr/bin/perl5*-aarch64-linux-gnu",
 	"usr/bin/pydoc3*",
 	"usr/games*",
@@ -66,12 +74,15 @@ static const char *const left_out[] = {
 	"usr/lib/aarch64-linux-gnu/perl/*",
 	"usr/lib/aarch64-linux-gnu/security*",
 	"usr/lib/apt*",
+	"usr/lib/compat-ld*",
 	"usr/lib/dpkg*",
+	"usr/lib/gold-ld*",
 	"usr/lib/init*",
 	"usr/lib/mime*",
 	"usr/lib/python3/dist-packages/debpython*",
 	"usr/lib/python3*/ensurepip*",
 	"usr/lib/python3*/idlelib*",
+	"usr/lib/python3*/lib-dynload/*test*",
 	"usr/lib/python3*/lib2to3*",
 	"usr/lib/python3*/pydoc_data*",
 	"usr/lib/python3*/test*",
@@ -80,7 +91,18 @@ static const char *const left_out[] = {
 	"usr/lib/systemd*",
 	"usr/lib/udev*",
 	"usr/libexec/dpkg*",
+	"usr/sbin/*getty",
+	"usr/sbin/*-shell*",
 	"usr/sbin/dpkg*",
+	"usr/sbin/fsck*",
+	"usr/sbin/iconvconfig",
+	"usr/sbin/installkernel",
+	"usr/sbin/invoke-rc.d",
+	"usr/sbin/mkfs*",
+	"usr/sbin/service",
+	"usr/sbin/start-stop-daemon",
+	"usr/sbin/update-rc.d",
+	"usr/sbin/zic",
 	"usr/share/apport*",
 	"usr/share/base-files*",
 	"usr/share/bash-completion*",
@@ -187,10 +209,19 @@ static void add_parents(struct image *image, const char *path)
 	}
 }
 
-/* The path in the image of a path in the packages: without "./", and below usr. */
+/* How binutils' programs are called in its package; the plain names are links to these. */
+static const char long_name[] = "aarch64-linux-gnu-";
+
+static bool is_long(const char *name)
+{
+	return strncmp(name, long_name, sizeof(long_name) - 1) == 0;
+}
+
+/* The path in the image of a path in the packages: without "./", below usr, by its plain name. */
 static void place(const char *from, char *to, size_t size)
 {
 	static const char *const moved[] = {"bin", "sbin", "lib"};
+	static const char programs[] = "usr/bin/";
 
 	if (strncmp(from, "./", 2) == 0)
 		from += 2;
@@ -200,6 +231,11 @@ static void place(const char *from, char *to, size_t size)
 
 		if (strncmp(from, moved[i], length) == 0 && (!from[length] || from[length] == '/'))
 			snprintf(to, size, "usr/%s", from);
+	}
+	if (strncmp(to, programs, sizeof(programs) - 1) == 0 && is_long(to + sizeof(programs) - 1)) {
+		char *name = to + sizeof(programs) - 1, *plain = name + sizeof(long_name) - 1;
+
+		memmove(name, plain, strlen(plain) + 1);
 	}
 	for (size_t end = strlen(to); end > 0 && to[end - 1] == '/'; end--)
 		to[end - 1] = '\0';
@@ -256,7 +292,7 @@ static int add_entry(struct image *image, struct archive *tar, struct archive_en
 	mode_t type = archive_entry_filetype(entry);
 
 	place(archive_entry_pathname(entry), path, sizeof(path));
-	if (!wanted(path))
+	if (!wanted(path) || (type == AE_IFLNK && is_long(archive_entry_symlink(entry))))
 		return 0;
 	add_parents(image, path);
 	if (!first_time(image, path))

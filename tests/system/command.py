@@ -58,14 +58,35 @@ report("signal-ready", process.stdout.readline() == b"ready\n", "no 'ready'")
 process.send_signal(signal.SIGINT)
 equal("signal-caught", (process.stdout.read(), process.wait()), (b"caught\n", 7))
 process = subprocess.Popen([*TALLY, "--timeout", "100", "sh", "-c",
-                            "trap '' TERM; echo ready; while :; do :; done"],
+                            "trap '' INT; echo ready; while :; do :; done"],
+                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+process.stdout.readline()
+process.send_signal(signal.SIGINT)
+time.sleep(0.5)
+process.send_signal(signal.SIGINT)
+equal("signal-twice-ends-the-guest", process.wait(timeout=20), -signal.SIGINT)
+for number in (signal.SIGTERM, signal.SIGHUP):
+    process = subprocess.Popen([*TALLY, "--timeout", "100", "sh", "-c",
+                                f"trap '' {number.name[3:]}; echo ready; while :; do :; done"],
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+    process.stdout.readline()
+    process.send_signal(number)
+    begin = time.monotonic()
+    equal(f"{number.name}-ends-a-guest-that-hangs", process.wait(timeout=60), -number)
+    report(f"{number.name}-gives-time", time.monotonic() - begin > 2.5, "less than 2.5 s")
+process = subprocess.Popen([*TALLY, "--timeout", "100", "sh", "-c",
+                            "trap 'sleep 1; echo caught; exit 7' TERM; echo ready; "
+                            "while :; do :; done"],
                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
 process.stdout.readline()
 process.terminate()
-time.sleep(0.5)
-process.terminate()
-equal("signal-twice-ends-the-guest", process.wait(timeout=20), -signal.SIGTERM)
+equal("SIGTERM-caught", (process.stdout.read(), process.wait()), (b"caught\n", 7))
 equal("timeout", run("sh", "-c", "while :; do :; done", options=["--timeout", "8"])[0], 124)
+
+# The image is whole.
+equal("no-dangling-links", run("find", "/", "-xdev", "-xtype", "l")[1], b"")
+for program in ("addr2line", "nm", "objdump", "readelf"):
+    matches(f"binutils-{program}", run(program, "--version")[1].decode(), "^GNU ")
 
 # Files.
 with tempfile.TemporaryDirectory() as folder:
