@@ -23,6 +23,10 @@ JOB_LIMIT = 900  # seconds
 # System tests that are also run on Linux: what they say of Tally is true there as well.
 ON_LINUX = ["command.py", "terminal.py"]
 
+# Conformance programs that are run once more with several CPUs, and with how many.
+WITH_CPUS = ["perf_smp"]
+CPUS = {"tally": 4, "linux": 2}
+
 
 class Result:
     def __init__(self, name, text, problem=None, seconds=0.0):
@@ -76,15 +80,17 @@ def unit():
     return Result("unit", text, problem, time.monotonic() - begin)
 
 
-def conformance(kernel, names):
+def conformance(kernel, names, cpus=1):
+    """All conformance programs, or those named, in one boot."""
     folder = ROOT / "build/arm64/tests/conformance"
     programs = [p for p in sorted(folder.iterdir()) if p.is_file() and os.access(p, os.X_OK)]
-    words = [TALLY, f"--kernel={kernel}", "--timeout", str(JOB_LIMIT - 30)]
+    words = [TALLY, f"--kernel={kernel}", "--smp", str(cpus), "--timeout", str(JOB_LIMIT - 30)]
     for program in programs:
         if not names or program.name in names:
             words += ["--copy", f"{program}:/conformance/{program.name}"]
     words += [str(folder / "run-all"), "/conformance", *names]
-    return run(f"conformance on {kernel}", words, JOB_LIMIT)
+    name = f"conformance on {kernel}" + (f", {cpus} CPUs" if cpus > 1 else "")
+    return run(name, words, JOB_LIMIT)
 
 
 def system(path, kernel):
@@ -109,7 +115,10 @@ def choose(words):
     jobs = []
     if not words or "conformance" in words or conforming:
         names = [] if not words or "conformance" in words else conforming
-        jobs += [lambda k=k: conformance(k, names) for k in ("tally", "linux")]
+        jobs += [lambda k=k: conformance(k, names) for k in CPUS]
+        several = [name for name in WITH_CPUS if not names or name in names]
+        if several:
+            jobs += [lambda k=k, n=n: conformance(k, several, n) for k, n in CPUS.items()]
     if not words or "system" in words:
         systems = system_programs()
     for path in systems:
