@@ -103,7 +103,6 @@ void name_at_end(struct name_at *n);
 /* path of a system call to a dentry: AT_EMPTY_PATH and AT_SYMLINK_NOFOLLOW in at_flags are understood. */
 int user_path(int dirfd, const char *upath, u32 lookup, struct dentry **out);
 int user_path_at(int dirfd, const char *upath, u32 at_flags, struct dentry **out);
-struct inode_attr; /* attr.c */
 
 /* create.c: name operations on dentries, permission checked; also used by open and socket bind. */
 int vfs_create(struct dentry *dir, struct dentry *d, mode_t mode);

@@ -151,7 +151,6 @@ struct file {
 	void *priv;
 	/* F_SETOWN and friends */
 	int owner_type, owner_pid, owner_sig, owner_fd;
-	bool is_fifo_reader, is_fifo_writer;
 	int writer;		/* what it adds to inode->writers: 1, -1 or 0 */
 	struct epoll_item *epitems; /* epoll sets that watch it */
 };
