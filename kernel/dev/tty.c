@@ -58,8 +58,8 @@ bool tty_hung_up(const struct tty_file *tf)
 void tty_hangup(struct tty *t)
 {
 	t->generation++;
-	t->stopped = false;
-	tty_flush_output(t);
+	/* what was written before still goes out: the last words of a session */
+	tty_start(t);
 	t->head = t->canon_head = t->tail = 0;
 	tty_session_hangup(t);
 	wake_up(&t->read_wait);

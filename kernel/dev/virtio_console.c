@@ -157,8 +157,11 @@ void virtio_console_drain(void)
 
 		if (!p || !p->added)
 			continue;
+		if (p->is_console)
+			tty_start(&p->tty);
 		virtq_interrupt(&p->tx, true);
-		wait_event(&p->write_wait, tx_idle(p));
+		wait_event(&p->write_wait,
+			   (!p->is_console || tty_push_output(&p->tty)) && tx_idle(p));
 		tx_reap(p);
 	}
 }

@@ -176,7 +176,7 @@ static int pid_open(struct inode *ino, struct file *f)
 	struct task *t = pid_inode_task(ino);
 
 	if (!t)
-		return -ENOENT;
+		return -ESRCH;
 	if (e->guarded && !ptrace_may_access(t))
 		return -EACCES;
 	if ((file_can_read(f) && !e->show) || (file_can_write(f) && !e->store))

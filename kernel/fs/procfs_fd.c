@@ -86,7 +86,7 @@ static int fdinfo_open(struct inode *ino, struct file *f)
 	struct task *t = pid_inode_task(ino);
 
 	if (!t)
-		return -ENOENT;
+		return -ESRCH;
 	return ptrace_may_access(t) ? pseudo_text_open(f) : -EACCES;
 }
 

@@ -194,7 +194,8 @@ TEST(status_fields, "")
 
 TEST(resident_pages_are_counted, "")
 {
-	enum { PAGES = 100 };
+	/* Linux counts in steps of 64 pages for each of its kinds */
+	enum { PAGES = 1000, SLACK = 130 * 4 };
 	long before, after;
 	char *mem = mmap(NULL, PAGES * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -204,10 +205,10 @@ TEST(resident_pages_are_counted, "")
 	memset(mem, 1, PAGES * 4096);
 	read_file("/proc/self/status");
 	after = number("RssAnon");
-	EXPECT_BETWEEN(after - before, PAGES * 4, PAGES * 4 + 8);
+	EXPECT_BETWEEN(after - before, PAGES * 4 - SLACK, PAGES * 4 + SLACK);
 	munmap(mem, PAGES * 4096);
 	read_file("/proc/self/status");
-	EXPECT_BETWEEN(number("RssAnon") - before, 0, 8);
+	EXPECT_BETWEEN(number("RssAnon") - before, -SLACK, SLACK);
 }
 
 TEST(statm_fields, "")
@@ -261,8 +262,9 @@ TEST(environment_of_another_program, "")
 	EXPECT(memcmp(text, "A=1\0BC=2", n) == 0);
 	EXPECT_EQ(read_pid_file(pid, "comm"), 4);
 	EXPECT(strcmp(text, "cat\n") == 0);
-	read_pid_file(pid, "status");
-	EXPECT(strncmp(field("State"), "S (sleeping)", 12) == 0);
+	do
+		read_pid_file(pid, "status");
+	while (strncmp(field("State"), "S (sleeping)", 12) != 0);
 	EXPECT_EQ(number("PPid"), getpid());
 	close(in[1]);
 	close(in[0]);
@@ -427,6 +429,9 @@ TEST(threads_are_listed, "")
 	pthread_barrier_wait(&barrier);
 	pthread_join(t, NULL);
 	snprintf(path, sizeof(path), "/proc/self/task/%d", thread_id);
+	/* it may take its time to go after it has woken us */
+	while (access(path, F_OK) == 0)
+		;
 	EXPECT_ERRNO(access(path, F_OK), ENOENT);
 }
 
@@ -452,7 +457,7 @@ TEST(process_that_has_gone, "")
 	EXPECT_EQ(read_pid_file(pid, "cmdline"), 0);
 	EXPECT_EQ(waitpid(pid, NULL, 0), pid);
 	EXPECT_ERRNO(read(fd, &c, 1), ESRCH);
-	EXPECT_ERRNO(openat(dir, "stat", O_RDONLY), ENOENT);
+	EXPECT_ERRNO(openat(dir, "stat", O_RDONLY), ESRCH);
 	EXPECT_ERRNO(open(path, O_RDONLY), ENOENT);
 }
 
