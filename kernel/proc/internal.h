@@ -75,7 +75,6 @@ void sigqueue_flush(struct process *p, struct sigqueue_set *q);
 int dequeue_signal(ksigset_t blocked, siginfo_t *info); /* of current; 0 = none */
 void kill_thread(struct task *t);	 /* it will notice the group exit */
 struct sighand *sighand_get(struct sighand *h);
-bool sig_is_fatal_now(const struct task *t);
 void group_stop_thread_exits(struct task *t);
 
 /* work.c: the current task takes the worker's place, on its way to user mode; or cannot, since it goes to sleep. */

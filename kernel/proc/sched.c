@@ -546,11 +546,6 @@ int task_running_on(const struct task *t)
 	return cpu;
 }
 
-struct task *cpu_current(unsigned cpu)
-{
-	return READ_ONCE(runqueues[cpu].curr);
-}
-
 /* -------------------------------------------------------------- idle tasks */
 
 void sched_init_cpu(unsigned cpu)

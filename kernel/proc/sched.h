@@ -116,7 +116,6 @@ int sched_set_affinity(struct task *t, u64 mask); /* moves it at once if it must
 void sched_yield_current(void);
 /* where the task is running at this moment, or -1. Any context; may be stale at once. */
 int task_running_on(const struct task *t);
-struct task *cpu_current(unsigned cpu);
 /* Total and idle nanoseconds of a CPU, for /proc/stat. */
 void sched_cpu_times(unsigned cpu, u64 *user, u64 *sys, u64 *idle, u64 *nr_switches);
 u32 sched_nr_running(void);
