@@ -22,7 +22,7 @@
 #include "rootfs.h"
 #include "say.h"
 
-enum { UNUSED_FOR = 30 * 24 * 3600 /* seconds after which an unused image is removed */ };
+enum { DAY = 24 * 3600 /* seconds */ };
 
 static const char linux_package[] = "linux-image-arm64";
 
@@ -94,21 +94,31 @@ static int lock_cache(const char *folder)
 	return fd;
 }
 
-/* Images that nothing has used for a month are of an older list of packages or build. */
-static void remove_unused(const char *folder)
+static void remove_older(const char *folder, const char *kind, time_t age)
 {
-	char *pattern = textf("%s/*-????????????????.*", folder);
+	char *pattern = textf("%s/%s-????????????????.*", folder, kind);
 	glob_t found;
 	struct stat st;
 
 	if (glob(pattern, 0, NULL, &found) == 0) {
 		for (size_t i = 0; i < found.gl_pathc; i++) {
-			if (!stat(found.gl_pathv[i], &st) && time(NULL) - st.st_mtime > UNUSED_FOR)
+			if (!stat(found.gl_pathv[i], &st) && time(NULL) - st.st_mtime > age)
 				unlink(found.gl_pathv[i]);
 		}
 		globfree(&found);
 	}
 	free(pattern);
+}
+
+/*
+ * Images that nothing has used for a while are of an older list of packages or build. Those that
+ * are put together without fetching anything go sooner, since each change of PID 1 makes one.
+ */
+static void remove_unused(const char *folder)
+{
+	remove_older(folder, "initrd", DAY);
+	remove_older(folder, "root", 30 * DAY);
+	remove_older(folder, "linux", 30 * DAY);
 }
 
 static char *new_name(const char *path)
