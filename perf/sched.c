@@ -516,17 +516,16 @@ static void try_now(struct perf_event *leader)
 	resume(pmu);
 }
 
-/* Take a group off its counters to change it; returns whether it was on. */
-static bool lift(struct perf_event *leader)
+/* Take a group off its counters to change it. */
+static void lift(struct perf_event *leader)
 {
 	struct perf_pmu *pmu = leader->lane->pmu;
 
 	if (leader->state != PERF_STATE_ACTIVE)
-		return false;
+		return;
 	pause(pmu);
 	group_off(leader);
 	resume(pmu);
-	return true;
 }
 
 void perf_sched_enable(struct perf_event *event)
@@ -613,29 +612,44 @@ void perf_sched_leave(struct perf_event *event)
 
 /* ---------------------------------------------------------- halted events */
 
-/* Disable those that have reached their limit; let go on those that may again. */
+/* The first halted event that is due, or NULL and when the next one will be. */
+static struct perf_event *first_due(const struct perf_cpu *cpu, uint64_t now, uint64_t *next)
+{
+	struct perf_event *event;
+
+	*next = UINT64_MAX;
+	DL_FOREACH2(cpu->halted, event, halt_next) {
+		uint64_t when = perf_overflow_halted_until(event);
+
+		if (when <= now)
+			return event;
+		if (when < *next)
+			*next = when;
+	}
+	return NULL;
+}
+
+/*
+ * Disable those that have reached their limit; let go on those that may again.
+ * Either takes the event off the list, and with it, perhaps, others of its group.
+ */
 static void see_to_halted(struct port_timer *timer, const struct port_regs *regs)
 {
 	struct perf_cpu *cpu = perf_this_cpu();
-	struct perf_event *event, *next;
-	uint64_t now = port_clock(), first = UINT64_MAX;
+	uint64_t now = port_clock(), next;
+	struct perf_event *event;
 
 	(void)regs;
-	DL_FOREACH_SAFE2(cpu->halted, event, next, halt_next) {
-		uint64_t when = perf_overflow_halted_until(event);
-
-		if (when > now) {
-			first = when < first ? when : first;
-		} else if (event->halt == PERF_HALT_REFRESH) {
-			perf_time_advance(event->context);
+	while ((event = first_due(cpu, now, &next))) {
+		perf_time_advance(event->context);
+		if (event->halt == PERF_HALT_REFRESH)
 			perf_sched_disable(event, PERF_STATE_OFF);
-		} else {
+		else
 			perf_overflow_go_on(event);
-		}
 	}
 	if (cpu->halted) {
-		cpu->halt_when = first;
-		port_timer_start(timer, first);
+		cpu->halt_when = next;
+		port_timer_start(timer, next);
 	}
 }
 
