@@ -158,7 +158,12 @@ static int pid_iterate(struct file *f, struct dir_sink *s)
 static const struct inode_ops pid_dir_ops = {
 	.lookup = pid_lookup, .refresh = pid_refresh, .evict = pid_evict,
 };
-static const struct file_ops pid_dir_fops = { .iterate = pid_iterate };
+static int pid_dir_open(struct inode *ino, struct file *f)
+{
+	return pid_inode_task(ino) ? 0 : -ENOENT;
+}
+
+static const struct file_ops pid_dir_fops = { .open = pid_dir_open, .iterate = pid_iterate };
 
 /* -------------------------------------------------------------- text files */
 
