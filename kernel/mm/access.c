@@ -5,7 +5,10 @@
  */
 #include "mm/vma.h"
 
-/* The kernel address of a byte of the address space, its page present and fit for the access; NULL if it cannot be. */
+/*
+ * The kernel address of a byte of the address space, its page present and fit for the access;
+ * NULL if it cannot be.
+ */
 static char *byte_at(struct mm *mm, u64 addr, bool write)
 {
 	unsigned want = PTE_READ | (write ? PTE_WRITE : 0), prot = 0;

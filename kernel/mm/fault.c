@@ -203,7 +203,10 @@ static void map_around(struct mm *mm, struct vma *v, u64 addr)
 	settle_around(mm, pages, n, mapped);
 }
 
-/* The page of the file or object behind the area, with a reference. The area may be gone when it returns. */
+/*
+ * The page of the file or object behind the area, with a reference. The area may be gone when
+ * it returns.
+ */
 static int object_page(struct vma *v, u64 addr, bool write, struct page **out)
 {
 	u64 pgoff = v->pgoff + ((addr - v->start) >> PAGE_SHIFT);

@@ -52,8 +52,7 @@ static bool is_known(int advice)
 	u32 set, clear;
 
 	return is_hint(advice) || flag_advice(advice, &set, &clear) || advice == MADV_DONTNEED ||
-	       advice == MADV_FREE || advice == MADV_POPULATE_READ ||
-	       advice == MADV_POPULATE_WRITE;
+	       advice == MADV_FREE || advice == MADV_POPULATE_READ || advice == MADV_POPULATE_WRITE;
 }
 
 static int set_flags(struct mm *mm, u64 start, u64 end, u32 set, u32 clear)

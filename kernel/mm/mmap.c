@@ -293,7 +293,8 @@ s64 vm_mmap(struct mm *mm, u64 addr, u64 len, u32 prot, u32 flags, struct file *
 	vma_tell_perf(vma_find(mm, start));
 	if ((flags & MAP_POPULATE && !(flags & MAP_NONBLOCK)) || vm & VM_LOCKED)
 		if (vm & VM_ACCESS) /* as on Linux, mmap succeeds even if this does not */
-			(void)vm_populate(mm, start, len, (vm & (VM_WRITE | VM_SHARED)) == VM_WRITE);
+			(void)vm_populate(mm, start, len,
+					  (vm & (VM_WRITE | VM_SHARED)) == VM_WRITE);
 	return (s64)start;
 }
 
@@ -336,7 +337,7 @@ static unsigned protect_page(paddr_t pa, u64 va, unsigned prot, void *arg)
 		if (prot & PTE_WRITE || (pg && page_is_exclusive(pg)))
 			new |= PTE_WRITE;
 	}
-	if (new & PTE_EXEC && !(prot & PTE_EXEC) && pg)
+	if (new &PTE_EXEC && !(prot & PTE_EXEC) && pg)
 		sync_exec(pg);
 	return new;
 }
@@ -442,7 +443,7 @@ s64 vm_brk(struct mm *mm, u64 newbrk)
 	if (new > old && grow_heap(mm, old, new))
 		return (s64)mm->brk;
 	mm->brk = newbrk;
-	if (new > old && mm->def_flags & VM_LOCKED)
+	if (new > old && mm->def_flags &VM_LOCKED)
 		(void)vm_populate(mm, old, new - old, true);
 	return (s64)newbrk;
 }

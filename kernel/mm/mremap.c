@@ -48,7 +48,10 @@ static int check_area(struct mm *mm, u64 addr, u64 old_len, u64 new_len, u32 fla
 	return 0;
 }
 
-/* Makes a new area at `to` (free) with the pages of [addr, addr+old_len) and takes the old one away. */
+/*
+ * Makes a new area at `to` (free) with the pages of [addr, addr+old_len) and takes the old one
+ * away.
+ */
 static s64 move_area(struct mm *mm, u64 addr, u64 old_len, u64 to, u64 new_len, bool keep)
 {
 	struct move m = {.mm = mm, .delta = to - addr};

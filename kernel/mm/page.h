@@ -36,7 +36,10 @@ struct page {
 #define PG_FREE 2  /* first page of a free block */
 #define PG_SLAB 4  /* kmalloc: holds objects of the size class `order` */
 #define PG_LARGE 8 /* kmalloc: one object of 2^order pages */
-/* Mapped executable once, so the instruction cache has been told. Whoever changes the page's bytes calls page_changed(). */
+/*
+ * Mapped executable once, so the instruction cache has been told. Whoever changes the page's
+ * bytes calls page_changed().
+ */
 #define PG_EXEC_SYNCED 16
 
 /* The kernel has written to a page that user space may execute (a file's). Big lock held. */
@@ -45,7 +48,10 @@ static inline void page_changed(struct page *pg)
 	pg->flags &= (u8)~PG_EXEC_SYNCED;
 }
 
-/* A bank of RAM. Nearly every machine has one: the inline functions below look at the first only. */
+/*
+ * A bank of RAM. Nearly every machine has one: the inline functions below look at the first
+ * only.
+ */
 struct page_bank {
 	paddr_t start;
 	u64 nr_pages;
@@ -76,12 +82,18 @@ static inline void *page_addr(const struct page *pg)
 	return phys_to_virt(page_to_phys(pg));
 }
 
-/* Boot: gives [start,end) of RAM to the allocator; `reserve` takes a part of it out (image, initrd, dtb). */
+/*
+ * Boot: gives [start,end) of RAM to the allocator; `reserve` takes a part of it out (image,
+ * initrd, dtb).
+ */
 void page_add_ram(paddr_t start, paddr_t end);
 void page_reserve(paddr_t start, paddr_t end);
 void page_init(void);
 
-/* All of these: any context (own irqsave lock). NULL when memory is short. 2^order pages, refs = 1. */
+/*
+ * All of these: any context (own irqsave lock). NULL when memory is short. 2^order pages, refs
+ * = 1.
+ */
 struct page *page_alloc(unsigned order);
 struct page *page_alloc_zero(void);
 static inline void page_get(struct page *pg)
@@ -99,12 +111,18 @@ static inline void page_put(struct page *pg) /* frees at zero */
 	if (old == 1)
 		page_free(pg);
 }
-/* Makes 2^order single pages of a block of page_alloc(order), each with refs = 1: for memory that is mapped in user space. */
+/*
+ * Makes 2^order single pages of a block of page_alloc(order), each with refs = 1: for memory
+ * that is mapped in user space.
+ */
 void page_split(struct page *pg);
 void page_clear(void *page_va); /* fills one page with zeros */
 void page_stats(u64 *total, u64 *free); /* pages */
 
-/* Kernel heap (power-of-two slabs, big ones straight from pages). Any context; NULL when memory is short. */
+/*
+ * Kernel heap (power-of-two slabs, big ones straight from pages). Any context; NULL when
+ * memory is short.
+ */
 void *kmalloc(size_t n);
 void *kzalloc(size_t n);
 void *krealloc(void *p, size_t n);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* process_vm_readv(2), process_vm_writev(2): copies between the caller's memory and another process's, a page at a time. */
+/*
+ * process_vm_readv(2), process_vm_writev(2): copies between the caller's memory and another
+ * process's, a page at a time.
+ */
 #include "mm/vm.h"
 #include "proc/task.h"
 #include "sys/syscall.h"
@@ -62,7 +65,8 @@ static ssize_t transfer(struct mm *mm, struct iov_set *local, struct iov_set *re
 		u64 part = MIN(iov_left(local), iov_left(remote));
 		ssize_t got;
 
-		part = MIN(part, PAGE_SIZE - (iov_left(remote) ? iov_addr(remote) & ~PAGE_MASK : 0));
+		part = MIN(part,
+			   PAGE_SIZE - (iov_left(remote) ? iov_addr(remote) & ~PAGE_MASK : 0));
 		if (!part)
 			return done;
 		if (write && copy_from_user(page, (const void *)iov_addr(local), part))

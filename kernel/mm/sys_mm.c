@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The memory system calls: mmap(2), munmap(2), mprotect(2), mremap(2), brk(2), msync(2), mlock(2) and relatives. */
+/*
+ * The memory system calls: mmap(2), munmap(2), mprotect(2), mremap(2), brk(2), msync(2),
+ * mlock(2) and relatives.
+ */
 #include "mm/vma.h"
 #include "fs/vfs.h"
 #include "proc/task.h"
@@ -65,7 +68,10 @@ long sys_brk(const u64 a[6])
 	return vm_brk(current->mm, a[0]);
 }
 
-/* Nothing has to be written anywhere: files are memory. The arguments are checked as msync(2) says. */
+/*
+ * Nothing has to be written anywhere: files are memory. The arguments are checked as msync(2)
+ * says.
+ */
 long sys_msync(const u64 a[6])
 {
 	u64 start = untag_addr(a[0]), end;

@@ -320,7 +320,8 @@ void vm_unmap_file(const struct inode *ino, u64 first, u64 last)
 	DL_FOREACH(all_mms, mm) {
 		for (u32 i = 0; i < mm->nr_areas; i++) {
 			const struct vma *v = mm->areas[i];
-			u64 from = MAX(first, v->pgoff), to = MIN(last, v->pgoff + vma_pages(v) - 1);
+			u64 from = MAX(first, v->pgoff),
+			    to = MIN(last, v->pgoff + vma_pages(v) - 1);
 
 			if (v->file && v->file->inode == ino && from <= to)
 				unmap_pages(mm, v->start + ((from - v->pgoff) << PAGE_SHIFT),

@@ -20,7 +20,8 @@ struct vma_ops {
 	 * mapping. -ERANGE: beyond the end of the object (SIGBUS); -ENOMEM.
 	 */
 	int (*fault)(struct vma *vma, u64 pgoff, bool write, struct page **out);
-	void (*open)(struct vma *vma);	/* the area was copied (fork) or split: NULL if not needed */
+	/* the area was copied (fork) or split: NULL if not needed */
+	void (*open)(struct vma *vma);
 	void (*close)(struct vma *vma); /* the area, or this part of it, goes away */
 	bool no_split, no_fork;
 	/* name in /proc/PID/maps if there is no file */
@@ -37,7 +38,8 @@ struct vma_ops {
 #define VM_DONTFORK 128u
 #define VM_WIPEONFORK 256u
 #define VM_NORESERVE 512u
-#define VM_ANON_PAGES 1024u /* a private area that may hold pages of its own: fork must copy its tables */
+/* a private area that may hold pages of its own: fork must copy its tables */
+#define VM_ANON_PAGES 1024u
 #define VM_DONTDUMP 2048u
 #define VM_NOHUGEPAGE 8192u /* madvise: no more than the page that is touched */
 #define VM_DONTEXPAND 4096u /* set by a file's mmap(): mremap may not grow it, areas do not merge */
@@ -66,7 +68,8 @@ struct mm {
 	u64 locked_vm;		  /* pages of areas with VM_LOCKED */
 	u32 def_flags;		  /* mlockall(MCL_FUTURE): VM_LOCKED */
 	u32 membarrier_ready;	  /* membarrier(2): commands registered for */
-	bool building;		  /* exec is filling it: perf's mmap hook waits until it is in use */
+	/* exec is filling it: perf's mmap hook waits until it is in use */
+	bool building;
 	u64 brk_start, brk;
 	u64 mmap_base;		  /* top of the mmap area, grows down */
 	u64 stack_top;
@@ -84,21 +87,31 @@ void mm_get(struct mm *mm);
 void mm_put(struct mm *mm);		 /* frees all at zero; may sleep (files are let go) */
 struct mm *mm_fork(struct mm *mm);	 /* copy on write; NULL on no memory */
 struct vma *vma_find(struct mm *mm, u64 addr); /* first area with end > addr */
-/* "[heap]", "[stack]", "[vdso]", "[vvar]" or what the area's ops say; NULL: the file's path, or nothing. */
+/*
+ * "[heap]", "[stack]", "[vdso]", "[vvar]" or what the area's ops say; NULL: the file's path,
+ * or nothing.
+ */
 const char *vma_label(const struct vma *vma);
 
 /*
- * Maps; addr 0 = anywhere (top down from mmap_base). flags are MAP_*, prot PROT_*. `file` may be NULL.
- * Takes its own reference on file. Returns the address or -errno. Calls perf's mmap hook.
+ * Maps; addr 0 = anywhere (top down from mmap_base). flags are MAP_*, prot PROT_*, `file` may be
+ * NULL, off is in bytes. Takes its own reference on file. Returns the address or -errno. Calls
+ * perf's mmap hook.
  */
 s64 vm_mmap(struct mm *mm, u64 addr, u64 len, u32 prot, u32 flags, struct file *file, u64 off);
 int vm_munmap(struct mm *mm, u64 addr, u64 len);
 int vm_mprotect(struct mm *mm, u64 addr, u64 len, u32 prot);
 s64 vm_brk(struct mm *mm, u64 newbrk);	/* the break afterwards, as the system call returns it */
 s64 vm_mremap(struct mm *mm, u64 addr, u64 old_len, u64 new_len, u32 flags, u64 new_addr);
-/* Makes every page of the range present (MAP_POPULATE, mlock). 0 or what vm_fault() says about the first that fails. */
+/*
+ * Makes every page of the range present (MAP_POPULATE, mlock). 0 or what vm_fault() says about
+ * the first that fails.
+ */
 int vm_populate(struct mm *mm, u64 addr, u64 len, bool write);
-/* Pages [first,last] of a file are no longer its own (truncated, a hole punched): out of every address space with them. */
+/*
+ * Pages [first,last] of a file are no longer its own (truncated, a hole punched): out of every
+ * address space with them.
+ */
 void vm_unmap_file(const struct inode *ino, u64 first, u64 last);
 /* file_ops.mmap of plain files: pages come from inode->get_page. */
 int generic_file_mmap(struct file *f, struct vma *vma);
@@ -108,26 +121,36 @@ int zero_file_mmap(struct file *f, struct vma *vma);
 #define FAULT_WRITE 1u
 #define FAULT_EXEC 2u
 /*
- * Resolves a fault of the current task's mm. 0: retry the access. Else the signal is described by the result:
- * -EFAULT (SIGSEGV, SEGV_MAPERR), -EACCES (SIGSEGV, SEGV_ACCERR), -ERANGE (SIGBUS, BUS_ADRERR), -ENOMEM.
+ * Resolves a fault of the current task's mm. 0: retry the access. Else the signal is described by
+ * the result: -EFAULT (SIGSEGV, SEGV_MAPERR), -EACCES (SIGSEGV, SEGV_ACCERR), -ERANGE (SIGBUS,
+ * BUS_ADRERR), -ENOMEM. The caller counts the fault (task->min_flt, perf_page_fault()).
  * *major: the page had to be brought from somewhere (never, for pages in RAM).
  */
 int vm_fault(struct mm *mm, u64 addr, u32 access, bool *major);
 
-/* Reads/writes another process's memory page by page (proc/PID/mem, cmdline). Bytes done or -errno. */
+/*
+ * Reads/writes another process's memory page by page (proc/PID/mem, cmdline). Bytes done or
+ * -errno.
+ */
 ssize_t vm_access(struct mm *mm, u64 addr, void *buf, size_t n, bool write);
 
 /* The sigreturn code of the vDSO in this address space, for signal frames without SA_RESTORER. */
 u64 vdso_sigreturn(const struct mm *mm);
 
-/* exec.c: replaces the current task's program. argv/envp: kernel copies. 0: *regs are those of the new program. */
+/*
+ * exec.c: replaces the current task's program. argv/envp: kernel copies. 0: *regs are those of
+ * the new program.
+ */
 struct exec_args {
 	char **argv, **envp;	/* NULL-ended arrays of kernel strings */
 	int argc, envc;
 };
 int exec_file(struct file *file, const char *path, struct exec_args *args);
 
-/* An address with its tag in the top byte, which the hardware ignores and which does not count for existing memory. */
+/*
+ * An address with its tag in the top byte, which the hardware ignores and which does not count
+ * for existing memory.
+ */
 static inline u64 untag_addr(u64 addr)
 {
 	return addr & BIT(55) ? addr : addr & (BIT(56) - 1);

@@ -22,13 +22,22 @@ void area_range(const struct mm *mm, u64 start, u64 end, u32 *from, u32 *to);
 struct vma *vma_new(struct mm *mm, u64 start, u64 end, u32 flags);
 /* Puts it into the set, where nothing overlaps it. -ENOMEM: too many areas, or no memory. */
 int vma_insert(struct mm *mm, struct vma *vma);
-/* Cuts an area of the set in two at addr; `vma` keeps the lower part. The upper part, or NULL: no memory. */
+/*
+ * Cuts an area of the set in two at addr; `vma` keeps the lower part. The upper part, or NULL:
+ * no memory.
+ */
 struct vma *vma_split(struct mm *mm, struct vma *vma, u64 addr);
-/* Splits so that no area of the set crosses start or end. 0, -ENOMEM, -EINVAL (an area that must stay whole). */
+/*
+ * Splits so that no area of the set crosses start or end. 0, -ENOMEM, -EINVAL (an area that
+ * must stay whole).
+ */
 int vma_isolate(struct mm *mm, u64 start, u64 end);
 /* Joins areas around [start,end) that have become alike. */
 void vma_merge(struct mm *mm, u64 start, u64 end);
-/* Takes the areas [from,to) out of the set; they stay linked through next, the last ends with NULL. */
+/*
+ * Takes the areas [from,to) out of the set; they stay linked through next, the last ends with
+ * NULL.
+ */
 struct vma *vma_detach(struct mm *mm, u32 from, u32 to);
 /* Lets go of an area that is in no set: its file, its object, itself. May sleep. */
 void vma_free(struct vma *vma);
@@ -41,7 +50,10 @@ void vma_unlock(struct mm *mm, struct vma *vma);
 
 /* Unmaps the pages of [start,end) and lets go of them. The areas stay. */
 void unmap_pages(struct mm *mm, u64 start, u64 end);
-/* Maps a page, whose reference passes to the table. Counts rss. 0 or -ENOMEM (then the reference is gone too). */
+/*
+ * Maps a page, whose reference passes to the table. Counts rss. 0 or -ENOMEM (then the
+ * reference is gone too).
+ */
 int map_page(struct mm *mm, u64 addr, struct page *pg, unsigned prot);
 /* The instruction cache is told about a page's contents, once. */
 void sync_exec(struct page *pg);
@@ -52,10 +64,16 @@ bool page_is_exclusive(const struct page *pg);
 /* The page that stands for untouched anonymous memory in read faults. */
 struct page *zero_page(void);
 extern const char zero_bytes[PAGE_SIZE]; /* its contents */
-/* Like vm_fault(), for accesses that are not the current task's own: no counting, no stack growth. */
+/*
+ * Like vm_fault(), for accesses that are not the current task's own: no counting, no stack
+ * growth.
+ */
 int fault_in(struct mm *mm, u64 addr, u32 access);
 
-/* shmem.c: an object of zero pages shared by the areas that map it. Fills in vma->ops and priv. -ENOMEM. */
+/*
+ * shmem.c: an object of zero pages shared by the areas that map it. Fills in vma->ops and
+ * priv. -ENOMEM.
+ */
 int shmem_setup(struct vma *vma);
 
 /* build_id.c: the length of an ELF file's build id, which is put into id; 0: it has none. */

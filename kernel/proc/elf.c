@@ -15,7 +15,10 @@
 #include <linux/mman.h>
 
 #define MAX_PHDRS (65536 / sizeof(Elf64_Phdr))
-/* Position-independent programs that have an interpreter start at two thirds of the address space. */
+/*
+ * Position-independent programs that have an interpreter start at two thirds of the address
+ * space.
+ */
 #define DYN_BASE (2 * TASK_SIZE / 3)
 
 struct image {
@@ -59,8 +62,8 @@ static bool image_extent(struct image *im)
 
 		if (p->p_type != PT_LOAD)
 			continue;
-		if (p->p_memsz < p->p_filesz || p->p_vaddr >= TASK_SIZE || p->p_memsz >= TASK_SIZE ||
-		    (p->p_vaddr - p->p_offset) & (PAGE_SIZE - 1))
+		if (p->p_memsz < p->p_filesz || p->p_vaddr >= TASK_SIZE ||
+		    p->p_memsz >= TASK_SIZE || (p->p_vaddr - p->p_offset) & (PAGE_SIZE - 1))
 			return false;
 		im->first = MIN(im->first, ALIGN_DOWN(p->p_vaddr, PAGE_SIZE));
 		im->end = MAX(im->end, ALIGN_UP(p->p_vaddr + p->p_memsz, PAGE_SIZE));

@@ -16,7 +16,7 @@
 #include <linux/limits.h>
 #include <linux/securebits.h>
 
-#define MAX_SCRIPTS 5 /* interpreters that are scripts themselves */
+#define MAX_SCRIPTS   5 /* interpreters that are scripts themselves */
 #define MIN_STACK_GAP (128UL << 20)
 
 int open_program(int dirfd, const char *path, u32 lookup, struct file **out)
@@ -45,7 +45,10 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* Splits the first line of b->head in place. -ENOEXEC: there is no interpreter, or its name is cut off. */
+/*
+ * Splits the first line of b->head in place. -ENOEXEC: there is no interpreter, or its name is
+ * cut off.
+ */
 static int parse_line(char *line, char **name, char **arg)
 {
 	char *end = strchr(line, '\n'), *p = line + 2;

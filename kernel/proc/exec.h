@@ -10,7 +10,8 @@
 #include "mm/vm.h"
 #include "proc/task.h"
 
-#define EXEC_HEAD 255 /* bytes of the file that tell its format; a #! line is cut off there, as on Linux */
+/* bytes of the file that tell its format; a #! line is cut off there, as on Linux */
+#define EXEC_HEAD 255
 #define STACK_TOP TASK_SIZE
 
 struct binprm {
@@ -18,7 +19,8 @@ struct binprm {
 	const char *path;    /* as the caller named the program: AT_EXECFN */
 	char *interp;	     /* kmalloc'ed name of the script to pass on, NULL: path */
 	char head[EXEC_HEAD + 1];
-	bool hidden_fd;	     /* path is /dev/fd/N and N closes on exec: a script could not be read */
+	/* path is /dev/fd/N and N closes on exec: a script could not be read */
+	bool hidden_fd;
 
 	/* the new stack, from STACK_TOP down */
 	struct page **pages; /* [0] is the highest */
@@ -56,7 +58,10 @@ void stack_free(struct binprm *b);
 
 /* elf.c: maps the program and its interpreter into b->mm. -ENOEXEC: not ours. */
 int elf_load(struct binprm *b, struct elf_info *info);
-/* exec.c: opens a program for execution. -EACCES unless it is a regular file that may be executed. */
+/*
+ * exec.c: opens a program for execution. -EACCES unless it is a regular file that may be
+ * executed.
+ */
 int open_program(int dirfd, const char *path, u32 lookup, struct file **out);
 
 /* vdso.c: maps the vDSO and its data, sets mm->vdso. */

@@ -18,15 +18,18 @@
 #include <linux/elf.h>
 #include <linux/limits.h>
 
-#define MAX_STRING     (32 * PAGE_SIZE)	      /* execve(2): MAX_ARG_STRLEN */
-#define MAX_STRINGS    0x7fffffffu
-#define MAX_ALL	       (6UL << 20)	      /* three quarters of the default stack */
-#define EXPAND	       (128UL << 10)	      /* mapped below from the start */
-#define EXTRA_STRINGS  16		      /* what scripts may add */
-#define AUX_ENTRIES    24
-#define USER_HZ	       100 /* what times(2) counts in */
-/* What a signal needs at most: the frame, the frame record above it, and what alignment may cost. */
-#define SIGFRAME_SIZE  (sizeof(struct siginfo) + sizeof(struct ucontext) + 16 + 16)
+#define MAX_STRING    (32 * PAGE_SIZE) /* execve(2): MAX_ARG_STRLEN */
+#define MAX_STRINGS   0x7fffffffu
+#define MAX_ALL	      (6UL << 20)   /* three quarters of the default stack */
+#define EXPAND	      (128UL << 10) /* mapped below from the start */
+#define EXTRA_STRINGS 16	    /* what scripts may add */
+#define AUX_ENTRIES   24
+#define USER_HZ	      100 /* what times(2) counts in */
+/*
+ * What a signal needs at most: the frame, the frame record above it, and what alignment may
+ * cost.
+ */
+#define SIGFRAME_SIZE (sizeof(struct siginfo) + sizeof(struct ucontext) + 16 + 16)
 
 /* The kernel address of a byte of the new stack. */
 static char *stack_byte(struct binprm *b, u64 addr)
@@ -136,9 +139,8 @@ static int uvec_load(struct uvec *u, u64 uaddr)
 	for (;; u->n++, uaddr += sizeof(u64)) {
 		if (u->n == u->cap) {
 			u64 cap = u->cap ? u->cap * 2 : 64;
-			u64 *p = u->n < MAX_ALL / sizeof(u64)
-					 ? krealloc(u->ptr, cap * sizeof(u64))
-					 : NULL;
+			u64 *p = u->n < MAX_ALL / sizeof(u64) ? krealloc(u->ptr, cap * sizeof(u64))
+							      : NULL;
 
 			if (!p)
 				return u->n < MAX_ALL / sizeof(u64) ? -ENOMEM : -E2BIG;

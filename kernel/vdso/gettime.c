@@ -36,7 +36,8 @@ static unsigned long monotonic(void)
 	__asm__ volatile("isb\n\tmrs %0, cntvct_el0" : "=r"(n)::"memory");
 	if (__builtin_expect(vvar_data.ns_per_count != 0, 1))
 		return n * vvar_data.ns_per_count;
-	return n / vvar_data.freq * NSEC_PER_SEC + n % vvar_data.freq * NSEC_PER_SEC / vvar_data.freq;
+	return n / vvar_data.freq * NSEC_PER_SEC +
+	       n % vvar_data.freq * NSEC_PER_SEC / vvar_data.freq;
 }
 
 int __kernel_clock_gettime(int clock, struct __kernel_timespec *ts)

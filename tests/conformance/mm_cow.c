@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Memory across fork(2): copies on write, what is shared, what is wiped or left out; other processes' memory. */
+/*
+ * Memory across fork(2): copies on write, what is shared, what is wiped or left out; other
+ * processes' memory.
+ */
 #include "check.h"
 
 #include <stdint.h>

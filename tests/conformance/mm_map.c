@@ -83,7 +83,10 @@ TEST(maps_below_one_another, "")
 	char *a = map(4 * PAGE, PROT_READ, MAP_NORESERVE);
 	char *b = map(PAGE, PROT_READ | PROT_WRITE, 0);
 
-	/* the second goes right below the first, or into a hole above it that was too small for that */
+	/*
+	 * the second goes right below the first, or into a hole above it that was too small
+	 * for that
+	 */
 	EXPECT(a != MAP_FAILED && b != MAP_FAILED);
 	munmap(a, 4 * PAGE);
 	EXPECT(map(4 * PAGE, PROT_READ, 0) == a);
