@@ -170,6 +170,15 @@ static long read_whole_group(const struct perf_event *event, uintptr_t buffer, s
 	return result;
 }
 
+static bool is_in_error(struct perf_event *event)
+{
+	struct perf_reading reading = {0};
+	struct reading_one one = {.event = event, .reading = &reading};
+
+	perf_context_run(event->context, read_one, &one);
+	return one.failed;
+}
+
 long perf_file_read(struct perf_event *event, uintptr_t buffer, size_t size)
 {
 	struct perf_context *context = event->context;
@@ -179,7 +188,7 @@ long perf_file_read(struct perf_event *event, uintptr_t buffer, size_t size)
 	port_mutex_lock(&context->mutex);
 	needed = perf_attr_read_size(&event->attr, 1 + event->leader->nr_siblings);
 	if (size < needed)
-		result = -ENOSPC;
+		result = is_in_error(event) ? 0 : -ENOSPC;
 	else if (event->attr.read_format & PERF_FORMAT_GROUP)
 		result = read_whole_group(event, buffer, needed);
 	else

@@ -259,6 +259,7 @@ static void second_pinned_fails(void **state)
 	sim_run(1, 100 * MS);
 	assert_count(read_timed(first[0]).running, 100 * MS);
 	assert_int_equal(sim_read(monitor, second[0], &timed, sizeof(timed)), 0);
+	assert_int_equal(sim_read(monitor, second[0], &timed, 1), 0);
 
 	/* Room is made, and it is enabled once more: it runs. */
 	sim_close(monitor, first[0]);
