@@ -298,7 +298,7 @@ TEST(registers_survive, "")
 			 "cset x10, eq\n\t"
 			 "add %[gx], x19, x10\n\t"
 			 "sub %[gx], %[gx], x9\n\t"
-			 "fadd %[gd], d8, d20"
+			 "fadd %d[gd], d8, d20"
 			 : [gd] "=w"(got_d), [gx] "=&r"(got_x), "+r"(r0)
 			 : [d] "w"(d0), [x] "r"(x), "r"(x8), "r"(r1), "r"(r2)
 			 : "x9", "x10", "x19", "d8", "d20", "cc", "memory");
