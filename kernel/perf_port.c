@@ -293,15 +293,15 @@ bool port_regs_user(const struct port_regs *regs)
 	return user_mode(regs_of(regs));
 }
 
-const struct port_regs *port_regs_here(void)
+const struct port_regs *port_regs_at(uintptr_t ip, uintptr_t frame)
 {
 	static struct pt_regs here[MAX_CPUS];
 	struct pt_regs *r = &here[cpu_id()];
 
 	memset(r, 0, sizeof(*r));
-	r->pc = (u64)__builtin_return_address(0);
-	r->regs[29] = *(u64 *)__builtin_frame_address(0); /* the caller's frame */
-	r->sp = (u64)__builtin_frame_address(0) + 16;
+	r->pc = ip;
+	r->regs[29] = *(const u64 *)frame; /* the frame record: its caller's frame comes first */
+	r->sp = frame + 16;
 	r->pstate = 5; /* EL1h */
 	r->syscallno = -1;
 	return (const struct port_regs *)r;

@@ -69,6 +69,11 @@ struct perf_context {
 	struct perf_lane *bound[];
 };
 
+/** A place in the kernel, as port_regs_at() wants it. */
+struct perf_site {
+	uintptr_t ip, frame;
+};
+
 /** What the core keeps for each CPU; touched by that CPU, interrupts off. */
 struct perf_cpu {
 	struct perf_context *context;	   /* of the CPU's events: const */
@@ -76,6 +81,7 @@ struct perf_cpu {
 	struct perf_event *halted;	   /* active events that stand still */
 	struct port_timer halt_timer;	   /* started for halt_when, if there are any */
 	uint64_t halt_when;
+	struct perf_site switching; /* where the scheduler called the switch hook we are in */
 };
 
 extern struct perf_cpu *perf_cpus;

@@ -36,23 +36,37 @@ int perf_init(void)
 	return 0;
 }
 
+/* Note where the scheduler called a switch hook; a macro, to be in the hook's frame. */
+#define ENTER_SWITCH(cpu)                                                              \
+	((cpu)->switching = (struct perf_site){(uintptr_t)__builtin_return_address(0), \
+					       (uintptr_t)__builtin_frame_address(0)})
+
+static void leave_switch(struct perf_cpu *cpu)
+{
+	cpu->switching.ip = 0;
+}
+
 void perf_do_sched_out(struct perf_task *prev, struct perf_task *next)
 {
-	struct perf_context *context;
+	struct perf_cpu *cpu = perf_this_cpu();
+	struct perf_context *context = cpu->task_context;
 
+	ENTER_SWITCH(cpu);
 	perf_sw_event(PERF_COUNT_SW_CONTEXT_SWITCHES, 1, NULL, 0);
 	if (perf_watched(PERF_WATCH_SWITCH_RECORDS))
 		perf_sideband_switch(true, next);
-	context = perf_this_cpu()->task_context;
 	if (context && !perf_context_hand_over(context, prev, next))
 		perf_context_go_out(context);
+	leave_switch(cpu);
 }
 
 void perf_do_sched_in(struct perf_task *prev, struct perf_task *next)
 {
+	struct perf_cpu *cpu = perf_this_cpu();
 	struct perf_context *context = atomic_load_explicit(&next->context, memory_order_acquire);
 
-	if (context && context != perf_this_cpu()->task_context)
+	ENTER_SWITCH(cpu);
+	if (context && context != cpu->task_context)
 		perf_context_go_in(context);
 	if (perf_watched(PERF_WATCH_SWITCH_RECORDS))
 		perf_sideband_switch(false, prev);
@@ -60,6 +74,7 @@ void perf_do_sched_in(struct perf_task *prev, struct perf_task *next)
 		perf_sw_event(PERF_COUNT_SW_CPU_MIGRATIONS, next->migrations, NULL, 0);
 		next->migrations = 0;
 	}
+	leave_switch(cpu);
 }
 
 int perf_do_clone(struct perf_task *child, struct perf_task *parent, bool thread)

@@ -237,7 +237,7 @@ void perf_overflow_catch_up(struct perf_event *event)
 	uint64_t left;
 
 	if (event->hw.sample_period && perf_hw_next_period(&event->hw, UINT64_MAX, &left))
-		perf_overflow(&event->hw, port_regs_here(), 0);
+		perf_overflow(&event->hw, NULL, 0);
 }
 
 void perf_overflow_going_off(struct perf_event *event)

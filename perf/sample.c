@@ -258,11 +258,27 @@ static bool wants_user_context(const struct perf_event_attr *attr)
 	return (attr->sample_type & fields) != 0;
 }
 
+/*
+ * What is counted in the switch hooks, or noticed there because interrupts were
+ * off, is the scheduler's doing and not ours.
+ */
+static const struct port_regs *regs_here(void)
+{
+	const struct perf_site *site = &perf_this_cpu()->switching;
+
+	if (site->ip)
+		return port_regs_at(site->ip, site->frame);
+	return port_regs_at((uintptr_t)__builtin_return_address(0),
+			    (uintptr_t)__builtin_frame_address(0));
+}
+
 void perf_sample_write(struct perf_event *event, const struct port_regs *regs, uint64_t addr)
 {
 	const struct perf_event_attr *attr = &event->attr;
 	struct sample sample = {.regs = regs, .addr = addr};
 
+	if (!regs)
+		regs = sample.regs = regs_here();
 	if (port_regs_user(regs)) {
 		sample.user = regs;
 	} else if (attr->exclude_kernel || wants_user_context(attr)) {

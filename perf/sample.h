@@ -9,7 +9,8 @@
 
 /**
  * Write a sample of an event, whose period has just ended, into its ring.
- * @regs is the interrupted context, @addr the data address or 0.
+ * @regs is the interrupted context, NULL for the place in the kernel where this
+ * happens; @addr the data address or 0.
  * Context: owner, irq-off, in the interrupt or in a hook.
  */
 void perf_sample_write(struct perf_event *event, const struct port_regs *regs, uint64_t addr);

@@ -149,7 +149,6 @@ static void sw_del(struct perf_hw_event *hw)
 	sw_stop(hw, PERF_PMU_UPDATE);
 }
 
-/* It has happened; where no context is given, the kernel has done it here. */
 static void count(struct perf_event *event, uint64_t nr, const struct port_regs *regs,
 		  uint64_t addr)
 {
@@ -158,7 +157,7 @@ static void count(struct perf_event *event, uint64_t nr, const struct port_regs 
 
 	perf_hw_fold(hw, hw->prev + nr, UINT64_MAX);
 	if (perf_hw_next_period(hw, UINT64_MAX, &left))
-		perf_overflow(hw, regs ? regs : port_regs_here(), addr);
+		perf_overflow(hw, regs, addr);
 }
 
 void perf_do_sw_event(unsigned int id, uint64_t nr, const struct port_regs *regs, uint64_t addr)

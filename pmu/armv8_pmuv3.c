@@ -219,7 +219,7 @@ static void armv8_start(struct perf_hw_event *hw)
 	pmu_isb();
 	pmu_write_pmcntenset(bits_of(hw));
 	if (period_over)
-		perf_overflow(hw, port_regs_here(), 0);
+		perf_overflow(hw, NULL, 0);
 }
 
 static void armv8_stop(struct perf_hw_event *hw, unsigned int flags)

@@ -156,7 +156,7 @@ static void sim_start(struct perf_hw_event *hw)
 		reg_write(sim, SIM_PMU_IRQ_SET, bit);
 	reg_write(sim, SIM_PMU_ENABLE_SET, bit);
 	if (period_over)
-		perf_overflow(hw, port_regs_here(), 0);
+		perf_overflow(hw, NULL, 0);
 }
 
 static void sim_stop(struct perf_hw_event *hw, unsigned int flags)

@@ -22,15 +22,15 @@ uint64_t port_regs_sp(const struct port_regs *regs)
 	return regs->sp;
 }
 
-const struct port_regs *port_regs_here(void)
+const struct port_regs *port_regs_at(uintptr_t ip, uintptr_t frame)
 {
 	static struct port_regs here[SIM_MAX_CPUS];
 	struct port_regs *regs;
 
-	sim_must_irq_off("port_regs_here()");
+	sim_must_irq_off("port_regs_at()");
+	sim_assert(frame != 0);
 	regs = &here[sim.cpu->nr];
-	*regs = (struct port_regs){.ip = (uintptr_t)__builtin_return_address(0),
-				   .task = sim.cpu->current};
+	*regs = (struct port_regs){.ip = ip, .task = sim.cpu->current};
 	return regs;
 }
 

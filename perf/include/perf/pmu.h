@@ -266,9 +266,10 @@ void perf_hw_loaded(struct perf_hw_event *hw);
 /**
  * A period of a running event has ended: write its sample, wake its readers,
  * and throttle it or stop it when a limit is reached (through ops->stop()).
- * @regs is the interrupted context, @addr the data address or 0.
- * Local, from the driver's interrupt handler, for an event between add() and
- * del(). Does nothing for a counting event.
+ * @regs is the interrupted context, or NULL if it was not the interrupt by which
+ * the driver noticed; @addr the data address or 0.
+ * Local, from the driver's interrupt handler or start(), for an event between
+ * add() and del(). Does nothing for a counting event.
  */
 void perf_overflow(struct perf_hw_event *hw, const struct port_regs *regs, uint64_t addr);
 

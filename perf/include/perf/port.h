@@ -318,10 +318,11 @@ uint64_t port_regs_ip(const struct port_regs *regs);
 bool port_regs_user(const struct port_regs *regs);
 
 /**
- * Register state of the caller of this function, in a buffer of this CPU that
- * the next call overwrites. Context: irq-off.
+ * Register state of a place in the kernel, in a buffer of this CPU that the next
+ * call overwrites: @ip is the address, and @frame what __builtin_frame_address(0)
+ * is in a function that returns there. Context: irq-off.
  */
-const struct port_regs *port_regs_here(void);
+const struct port_regs *port_regs_at(uintptr_t ip, uintptr_t frame);
 
 /**
  * Register state with which the current task last entered the kernel from user
