@@ -4,7 +4,7 @@
  * of the `tally` command wants to run, runs it, and says how it ended.
  *
  * Its contract with the host (docs/host.md):
- * - opt/tally/run: NUL-terminated texts key=value (cwd, fd0, fd1, fd2, rows, cols, env, arg).
+ * - opt/tally/run: NUL-terminated texts key=value (cwd, share, fd0, fd1, fd2, rows, cols, env, arg).
  * - opt/tally/files: a cpio archive that is unpacked over the root first, if there is one. (On
  *   Linux there never is: the same archive comes at the end of the ramdisk.)
  * - /dev/hvc0 is the terminal; /dev/vport0p1 to p3 are standard input, output and error.
@@ -39,6 +39,7 @@ enum { NOT_EXEC = 126, NOT_FOUND = 127, FAILED = 125 };
 
 struct run {
 	const char *cwd;
+	const char *share; /* mount tag of the current folder on the host, or NULL */
 	const char *fd[3]; /* tty, port, null; 2 also same */
 	unsigned short rows, columns;
 	char **environment;
@@ -103,6 +104,8 @@ static void apply(struct run *run, char *text, size_t *variables, size_t *words)
 		run->argv[(*words)++] = value;
 	else if (strcmp(text, "cwd") == 0)
 		run->cwd = value;
+	else if (strcmp(text, "share") == 0)
+		run->share = value;
 	else if (strcmp(text, "rows") == 0)
 		run->rows = (unsigned short)atoi(value);
 	else if (strcmp(text, "cols") == 0)
@@ -389,6 +392,8 @@ int main(void)
 		power_off();
 	read_run(&run);
 	unpack_files();
+	if (run.share && (make_folders(run.cwd) || setup_share(run.share, run.cwd)))
+		fail(run.cwd);
 	if (setup_wait_devices())
 		power_off();
 	control = open("/dev/vport0p4", O_RDWR | O_CLOEXEC);

@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
+#include <sched.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -12,6 +14,8 @@
 #include <unistd.h>
 
 #include "setup.h"
+
+enum { PATIENCE = 10 }; /* seconds of the guest's time */
 
 static const struct {
 	const char *type, *where;
@@ -84,21 +88,47 @@ int setup_system(void)
 	return mount_all() || load_modules() ? -1 : 0;
 }
 
+/*
+ * Whether waiting for the host has taken too long. Never asleep: under -icount, time that nobody
+ * uses passes at once, and the host would have none of it.
+ */
+static bool out_of_time(const struct timespec *begin)
+{
+	struct timespec now;
+
+	sched_yield();
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec - begin->tv_sec > PATIENCE;
+}
+
 int setup_wait_devices(void)
 {
 	static const char *const devices[] = {"/dev/hvc0", "/dev/vport0p1", "/dev/vport0p2",
 					      "/dev/vport0p3", "/dev/vport0p4"};
-	const struct timespec pause = {0, 1000000};
+	struct timespec begin;
 
+	clock_gettime(CLOCK_MONOTONIC, &begin);
 	for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++) {
-		int tries = 5000;
-
-		while (access(devices[i], F_OK) && tries-- > 0)
-			nanosleep(&pause, NULL);
-		if (tries < 0) {
+		while (access(devices[i], F_OK) && !out_of_time(&begin))
+			;
+		if (access(devices[i], F_OK)) {
 			fprintf(stderr, "init: %s did not appear\n", devices[i]);
 			return -1;
 		}
+	}
+	return 0;
+}
+
+int setup_share(const char *tag, const char *folder)
+{
+	static const char options[] = "trans=virtio,version=9p2000.L,msize=131136";
+	struct timespec begin;
+
+	/* On Linux the device comes a moment after its module. */
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	while (mount(tag, folder, "9p", 0, options)) {
+		if (errno != ENOENT || out_of_time(&begin))
+			return -1;
 	}
 	return 0;
 }

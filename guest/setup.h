@@ -15,4 +15,10 @@ int setup_system(void);
  */
 int setup_wait_devices(void);
 
+/*
+ * Puts a folder of the host, by its mount tag, at a folder that is there. Returns 0, or -1 with
+ * errno.
+ */
+int setup_share(const char *tag, const char *folder);
+
 #endif

@@ -230,6 +230,24 @@ static char *absolute(const char *word)
 	return path;
 }
 
+/* The folder that is shared, if any: what is below it need not be copied, and cannot be. */
+static const char *shared_folder;
+
+char *files_shareable(void)
+{
+	char *cwd = absolute(".");
+
+	if (strcmp(cwd, "/") != 0 && !is_system(cwd) && access(cwd, R_OK | X_OK) == 0)
+		return cwd;
+	free(cwd);
+	return NULL;
+}
+
+static bool is_shared(const char *path)
+{
+	return shared_folder && below(path, shared_folder);
+}
+
 /* --copy PATH[:TO]. A colon in an existing file's name is part of the name. */
 static void copy_option(const char *text)
 {
@@ -245,7 +263,10 @@ static void copy_option(const char *text)
 		abort();
 	if (access(path, R_OK))
 		die(EXIT_TALLY, "cannot read %s: %s", from, strerror(errno));
-	copy_tree(path, to);
+	if (is_shared(to) && strcmp(path, to) != 0)
+		die(EXIT_USAGE, "--copy %s: %s is in the shared folder (see --no-share)", text, to);
+	if (!is_shared(to))
+		copy_tree(path, to);
 	free(path);
 	free(from);
 	free(to);
@@ -263,7 +284,8 @@ static void copy_command(const char *word)
 			die(EXIT_NOT_EXEC, "%s: permission denied", word);
 		if (kind_of(path) == KIND_OTHER_ELF)
 			die(EXIT_NOT_EXEC, "%s: is not a program for arm64", word);
-		copy_regular(path, path);
+		if (!is_shared(path))
+			copy_regular(path, path);
 	}
 	free(path);
 }
@@ -277,15 +299,16 @@ static void copy_argument(const char *word)
 		return;
 	path = absolute(word);
 	cwd = absolute(".");
-	if (!is_system(path) && stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+	if (!is_system(path) && !is_shared(path) && stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
 	    access(path, R_OK) == 0 && (below(path, cwd) || kind_of(path) == KIND_ARM64))
 		copy_regular(path, path);
 	free(cwd);
 	free(path);
 }
 
-int files_collect(const struct options *options)
+int files_collect(const struct options *options, const char *shared)
 {
+	shared_folder = shared;
 	start_archive();
 	copy_command(options->command[0]);
 	for (char **word = options->command + 1; *word; word++)

@@ -16,8 +16,15 @@
 /*
  * Returns a descriptor of the archive, in memory, or -1 if there is nothing to copy. Ends the
  * program if a file named by --copy cannot be read (EXIT_TALLY), or if the command is a file
- * that cannot be run in the guest (EXIT_NOT_EXEC).
+ * that cannot be run in the guest (EXIT_NOT_EXEC). What is below `shared` (NULL: nothing is) is
+ * in the guest anyhow.
  */
-int files_collect(const struct options *options);
+int files_collect(const struct options *options, const char *shared);
+
+/*
+ * The current folder, if it can be shared with the guest at the same path, which must not hide
+ * one of the guest's own folders; else NULL. The caller frees it.
+ */
+char *files_shareable(void);
 
 #endif

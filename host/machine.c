@@ -79,6 +79,26 @@ static void add_channels(struct words *words, const struct options *options, con
 	}
 }
 
+/* The folder as the user who runs QEMU sees it; docs/host.md says what the guest may do there. */
+static void add_share(struct words *words, const char *folder)
+{
+	char *path = malloc(2 * strlen(folder) + 1), *to = path;
+
+	if (!path)
+		abort();
+	for (const char *from = folder; *from; from++) {
+		if (*from == ',')
+			*to++ = ','; /* as QEMU wants a comma within a value */
+		*to++ = *from;
+	}
+	*to = '\0';
+	add_pair(words, "-fsdev",
+		 textf("local,id=share,security_model=none,multidevs=remap,path=%s", path));
+	add_pair(words, "-device",
+		 "virtio-9p-device,fsdev=share,mount_tag=" MACHINE_SHARE_TAG);
+	free(path);
+}
+
 static int memory_file(const char *name)
 {
 	int fd = memfd_create(name, MFD_CLOEXEC);
@@ -192,10 +212,10 @@ static int open_console(const char *log)
 }
 
 void machine_start(struct machine *machine, const struct options *options,
-		   const struct images *images, int run, int files)
+		   const struct images *images, const struct inputs *inputs)
 {
 	struct words words = {.count = 0};
-	struct sources sources = {run, files, -1};
+	struct sources sources = {inputs->run, inputs->files, -1};
 	int theirs[CHANNELS];
 	pid_t parent = getpid();
 
@@ -219,9 +239,12 @@ void machine_start(struct machine *machine, const struct options *options,
 		 textf("file,id=console,path=/proc/self/fd/%d", machine->console));
 	add_pair(&words, "-serial", "chardev:console");
 	add_board(&words, options);
+	/* Linux numbers virtio devices from the last to the first; the ports belong to number 0. */
+	if (inputs->shared)
+		add_share(&words, inputs->shared);
 	add_channels(&words, options, theirs);
-	if (options->linux_kernel && files >= 0) {
-		sources.ramdisk = join(images->initrd, files);
+	if (options->linux_kernel && inputs->files >= 0) {
+		sources.ramdisk = join(images->initrd, inputs->files);
 		sources.files = -1;
 	}
 	add_guest(&words, options, images, &sources);

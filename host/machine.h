@@ -23,12 +23,20 @@ struct machine {
 	int errors;	      /* what QEMU itself has said */
 };
 
+/* Mount tag of the folder that is shared. */
+#define MACHINE_SHARE_TAG "cwd"
+
+/* What goes into the machine besides the images. */
+struct inputs {
+	int run, files;	    /* the fw_cfg files opt/tally/run and opt/tally/files; -1: none */
+	const char *shared; /* a folder for virtio-9p, or NULL */
+};
+
 /*
- * Starts QEMU. `run` and `files` are descriptors of the fw_cfg files opt/tally/run and
- * opt/tally/files (or -1). QEMU gets a process group of its own, so that the terminal's signals
+ * Starts QEMU. QEMU gets a process group of its own, so that the terminal's signals
  * do not reach it, and ends when this process does. Ends the program if it cannot be started.
  */
 void machine_start(struct machine *machine, const struct options *options,
-		   const struct images *images, int run, int files);
+		   const struct images *images, const struct inputs *inputs);
 
 #endif

@@ -24,6 +24,7 @@ static const char help[] =
 	"Options:\n"
 	"  --smp N               number of CPUs (1)\n"
 	"  --mem SIZE            memory, such as 512M or 4G (2G)\n"
+	"  --no-share            do not share the current folder with the guest\n"
 	"  --no-exact            let time pass as it does outside; no `instructions` event\n"
 	"  --kernel=tally|linux  Tally's kernel (the default) or Debian's arm64 Linux\n"
 	"  --copy PATH[:TO]      copy a file or folder into the guest, to the same path or TO;\n"
@@ -46,6 +47,7 @@ enum {
 	OPT_MEM,
 	OPT_KERNEL,
 	OPT_NO_EXACT,
+	OPT_NO_SHARE,
 	OPT_COPY,
 	OPT_ENV,
 	OPT_LOG,
@@ -60,6 +62,7 @@ static const struct option table[] = {
 	{"mem", required_argument, NULL, OPT_MEM},
 	{"kernel", required_argument, NULL, OPT_KERNEL},
 	{"no-exact", no_argument, NULL, OPT_NO_EXACT},
+	{"no-share", no_argument, NULL, OPT_NO_SHARE},
 	{"copy", required_argument, NULL, OPT_COPY},
 	{"env", required_argument, NULL, OPT_ENV},
 	{"log", required_argument, NULL, OPT_LOG},
@@ -137,6 +140,9 @@ static void apply(struct options *options, int option, const char *value)
 	case OPT_NO_EXACT:
 		options->exact = false;
 		break;
+	case OPT_NO_SHARE:
+		options->share = false;
+		break;
 	case OPT_COPY:
 		add(&options->copies, value);
 		break;
@@ -165,7 +171,7 @@ void options_parse(struct options *options, int argc, char **argv)
 {
 	int option;
 
-	*options = (struct options){.cpus = 1, .memory = "2G", .exact = true};
+	*options = (struct options){.cpus = 1, .memory = "2G", .exact = true, .share = true};
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, "+:", table, NULL)) != -1) {
 		const char *word = argv[optind - 1];

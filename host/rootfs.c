@@ -27,7 +27,7 @@
 enum { ROOTFS_TIME = 1767225600 };
 
 const char rootfs_suite[] = "bookworm";
-const char rootfs_version[] = "2";
+const char rootfs_version[] = "3";
 
 const char rootfs_packages[] =
 	"base-files,bash,binutils,bsdutils,busybox-static,coreutils,dash,debianutils,diffutils,"
@@ -386,7 +386,9 @@ int rootfs_convert(int fd, int out)
 }
 
 /* In the order in which PID 1 loads them. */
-static const char *const modules[] = {"virtio_mmio.ko", "virtio_console.ko", "qemu_fw_cfg.ko"};
+static const char *const modules[] = {"virtio_mmio.ko", "virtio_console.ko", "qemu_fw_cfg.ko",
+				      "netfs.ko",	"fscache.ko",	     "9pnet.ko",
+				      "9pnet_virtio.ko", "9p.ko"};
 
 static int copy_module(struct archive *tar, struct archive_entry *entry, struct newc *out,
 		       unsigned int *found)

@@ -75,7 +75,8 @@ static void put_environment(FILE *run, const struct options *options, const stru
 }
 
 /* What PID 1 shall do (opt/tally/run): NUL-terminated texts key=value. Returns a descriptor. */
-static int describe_run(const struct options *options, const struct wiring *wiring)
+static int describe_run(const struct options *options, const struct wiring *wiring,
+			const char *shared)
 {
 	static const char *const names[] = {
 		[ENDPOINT_NULL] = "null",
@@ -101,6 +102,8 @@ static int describe_run(const struct options *options, const struct wiring *wiri
 	put_environment(run, options, wiring);
 	for (char **word = options->command; *word; word++)
 		put(run, "arg", *word);
+	if (shared)
+		put(run, "share", MACHINE_SHARE_TAG);
 	free(cwd);
 	if (fclose(run))
 		die(EXIT_TALLY, "cannot make a file in memory: %s", strerror(errno));
@@ -203,16 +206,18 @@ int main(int argc, char **argv)
 	struct outcome outcome;
 	struct timespec begin, end;
 	int run, files;
+	char *shared; /* the folder that host and guest share, or NULL */
 
 	open_standard_descriptors();
 	options_parse(&options, argc, argv);
-	files = files_collect(&options);
+	shared = options.share ? files_shareable() : NULL;
+	files = files_collect(&options, shared);
 	cache_images(&images, guest_build(), options.linux_kernel);
 	relay_wire(&wiring);
-	run = describe_run(&options, &wiring);
+	run = describe_run(&options, &wiring, shared);
 	relay_prepare();
 	clock_gettime(CLOCK_MONOTONIC, &begin);
-	machine_start(&machine, &options, &images, run, files);
+	machine_start(&machine, &options, &images, &(struct inputs){run, files, shared});
 	if (wiring.raw)
 		terminal_raw();
 	relay_run(&machine, &wiring, options.timeout, !options.linux_kernel, &outcome);

@@ -6,6 +6,7 @@
  */
 #include "arch/aarch64/boot.h"
 #include "dev/dev.h"
+#include "fs/p9.h"
 #include "fs/vfs.h"
 #include "mm/page.h"
 #include "perf_port.h"
@@ -49,6 +50,7 @@ void kernel_main(paddr_t dtb)
 	fw_cfg_init();
 	tty_init();
 	virtio_console_init();
+	p9_init();
 	arch_smp_init(); /* the other CPUs come up */
 	perf_port_init();
 	start_init();

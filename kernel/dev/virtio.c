@@ -125,9 +125,29 @@ u32 virtio_config32(struct virtio_dev *dev, unsigned offset)
 	return reg_read(dev, VIRTIO_MMIO_CONFIG + offset);
 }
 
+u8 virtio_config8(struct virtio_dev *dev, unsigned offset)
+{
+	return *((const volatile u8 *)dev->base + VIRTIO_MMIO_CONFIG + offset);
+}
+
 void virtio_ack(struct virtio_dev *dev)
 {
 	reg_write(dev, VIRTIO_MMIO_INTERRUPT_ACK, reg_read(dev, VIRTIO_MMIO_INTERRUPT_STATUS));
+}
+
+static void describe(struct virtq *q, u16 d, void *buf, u32 len, u16 flags)
+{
+	q->desc[d].addr = virt_to_phys(buf);
+	q->desc[d].len = len;
+	q->desc[d].flags = flags;
+}
+
+/* Hands the chain that begins with descriptor d to the device. */
+static void publish(struct virtq *q, u16 d)
+{
+	q->avail->ring[q->avail->idx % q->size] = d;
+	mb();
+	WRITE_ONCE(q->avail->idx, (u16)(q->avail->idx + 1));
 }
 
 int virtq_add(struct virtq *q, void *buf, u32 len, bool device_writes, void *token)
@@ -138,12 +158,24 @@ int virtq_add(struct virtq *q, void *buf, u32 len, bool device_writes, void *tok
 		return -ENOSPC;
 	d = q->free[--q->nr_free];
 	q->token[d] = token;
-	q->desc[d].addr = virt_to_phys(buf);
-	q->desc[d].len = len;
-	q->desc[d].flags = device_writes ? VRING_DESC_F_WRITE : 0;
-	q->avail->ring[q->avail->idx % q->size] = d;
-	mb();
-	WRITE_ONCE(q->avail->idx, (u16)(q->avail->idx + 1));
+	describe(q, d, buf, len, device_writes ? VRING_DESC_F_WRITE : 0);
+	publish(q, d);
+	return 0;
+}
+
+int virtq_add_pair(struct virtq *q, void *out, u32 out_len, void *in, u32 in_len, void *token)
+{
+	u16 first, second;
+
+	if (q->nr_free < 2)
+		return -ENOSPC;
+	first = q->free[--q->nr_free];
+	second = q->free[--q->nr_free];
+	q->token[first] = token;
+	describe(q, first, out, out_len, VRING_DESC_F_NEXT);
+	q->desc[first].next = second;
+	describe(q, second, in, in_len, VRING_DESC_F_WRITE);
+	publish(q, first);
 	return 0;
 }
 
@@ -170,9 +202,14 @@ void *virtq_get(struct virtq *q, u32 *len)
 	d = e->id;
 	if (d >= q->size || !q->token[d])
 		panic("virtio: queue %u gives back a buffer that it does not have", q->index);
-	*len = MIN(e->len, q->desc[d].len);
+	bool pair = q->desc[d].flags & VRING_DESC_F_NEXT;
+	u16 last = pair ? q->desc[d].next : (u16)d;
+
+	*len = MIN(e->len, q->desc[last].len);
 	q->last_used++;
 	q->free[q->nr_free++] = (u16)d;
+	if (pair)
+		q->free[q->nr_free++] = last;
 	void *token = q->token[d];
 	q->token[d] = NULL;
 	return token;

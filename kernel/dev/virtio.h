@@ -41,6 +41,8 @@ int virtio_negotiate(struct virtio_dev *dev, u64 wanted, u64 *got);
 int virtq_init(struct virtio_dev *dev, unsigned index, struct virtq *q);
 void virtio_ready(struct virtio_dev *dev);
 u32 virtio_config32(struct virtio_dev *dev, unsigned offset);
+/* A read that begins within the device's configuration must also end there. */
+u8 virtio_config8(struct virtio_dev *dev, unsigned offset);
 /* Takes back the interrupt. Any context. */
 void virtio_ack(struct virtio_dev *dev);
 
@@ -49,6 +51,8 @@ void virtio_ack(struct virtio_dev *dev);
  * back from virtq_get(). -ENOSPC when all descriptors are in use.
  */
 int virtq_add(struct virtq *q, void *buf, u32 len, bool device_writes, void *token);
+/* A chain of two: the device reads `out` and writes `in`. virtq_get() tells how much it wrote. */
+int virtq_add_pair(struct virtq *q, void *out, u32 out_len, void *in, u32 in_len, void *token);
 void virtq_notify(struct virtq *q);
 /* A buffer that the device has finished with, or NULL. *len: bytes it wrote. */
 void *virtq_get(struct virtq *q, u32 *len);

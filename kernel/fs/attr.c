@@ -12,8 +12,40 @@
 
 /* ---- mode and owner ---- */
 
+/* What of an inode this file changes, to be taken back if the file system refuses it. */
+struct attr {
+	mode_t mode;
+	uid_t uid;
+	gid_t gid;
+	u64 atime_ns, mtime_ns, ctime_ns;
+};
+
+static struct attr attr_of(const struct inode *ino)
+{
+	return (struct attr){ino->mode,	    ino->uid,	   ino->gid,
+			     ino->atime_ns, ino->mtime_ns, ino->ctime_ns};
+}
+
+/* The inode has new values; tells the file system. */
+static int attr_commit(struct inode *ino, const struct attr *old, u32 what)
+{
+	int err = ino->ops && ino->ops->attr_changed ? ino->ops->attr_changed(ino, what) : 0;
+
+	if (err) {
+		ino->mode = old->mode;
+		ino->uid = old->uid;
+		ino->gid = old->gid;
+		ino->atime_ns = old->atime_ns;
+		ino->mtime_ns = old->mtime_ns;
+		ino->ctime_ns = old->ctime_ns;
+	}
+	return err;
+}
+
 static int set_mode(struct inode *ino, mode_t mode)
 {
+	struct attr old = attr_of(ino);
+
 	if (!inode_owner_ok(ino))
 		return -EPERM;
 	if (S_ISLNK(ino->mode))
@@ -22,7 +54,7 @@ static int set_mode(struct inode *ino, mode_t mode)
 		mode &= ~(mode_t)S_ISGID;
 	ino->mode = (ino->mode & S_IFMT) | (mode & MODE_PERM);
 	ino->ctime_ns = wall_ns();
-	return 0;
+	return attr_commit(ino, &old, ATTR_CHANGED_MODE);
 }
 
 long sys_fchmod(const u64 a[6])
@@ -53,6 +85,8 @@ long sys_fchmodat(const u64 a[6])
 
 static int set_owner(struct inode *ino, uid_t uid, gid_t gid)
 {
+	struct attr old = attr_of(ino);
+
 	if (uid != KEEP_ID && !fs_capable(CAP_CHOWN) &&
 	    (current->cred.fsuid != ino->uid || uid != ino->uid))
 		return -EPERM;
@@ -69,7 +103,8 @@ static int set_owner(struct inode *ino, uid_t uid, gid_t gid)
 			ino->mode &= ~(mode_t)S_ISGID;
 	}
 	ino->ctime_ns = wall_ns();
-	return 0;
+	return attr_commit(ino, &old, (uid != KEEP_ID ? ATTR_CHANGED_UID : 0) |
+					      (gid != KEEP_ID ? ATTR_CHANGED_GID : 0));
 }
 
 long sys_fchown(const u64 a[6])
@@ -134,6 +169,7 @@ static void set_time(u64 *stamp, const struct timespec64 *ts, u64 now)
 
 static int set_times(struct inode *ino, const struct timespec64 ts[2], bool explicit_time)
 {
+	struct attr old = attr_of(ino);
 	u64 now = wall_ns();
 
 	if (ts[0].tv_nsec == UTIME_OMIT && ts[1].tv_nsec == UTIME_OMIT)
@@ -147,7 +183,9 @@ static int set_times(struct inode *ino, const struct timespec64 ts[2], bool expl
 	set_time(&ino->atime_ns, &ts[0], now);
 	set_time(&ino->mtime_ns, &ts[1], now);
 	ino->ctime_ns = now;
-	return 0;
+	return attr_commit(ino, &old,
+			   (ts[0].tv_nsec != UTIME_OMIT ? ATTR_CHANGED_ATIME : 0) |
+				   (ts[1].tv_nsec != UTIME_OMIT ? ATTR_CHANGED_MTIME : 0));
 }
 
 long sys_utimensat(const u64 a[6])

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A folder of the host as a file system: names and what inodes say of
+ * themselves. Nothing is remembered here that the host may change behind our
+ * back but for as long as somebody holds it: a name is asked for again once its
+ * last user is gone, attributes with each stat and each open.
+ *
+ * Ownership. The host's QEMU acts as the user who started it, whatever the
+ * guest says, so the host's rules hold in the end. What belongs to the owner of
+ * the shared folder is shown as root's, as whom commands run in the guest.
+ */
+#include "fs/p9.h"
+#include <linux/magic.h>
+
+static const struct inode_ops p9_dir_ops, p9_inode_ops;
+static const struct file_ops p9_dir_fops;
+
+/* ---- inodes ---- */
+
+static u64 version_of(const struct p9_attr *a)
+{
+	return a->mtime_ns * 31 + a->ctime_ns * 7 + a->size;
+}
+
+static void take_attr(struct inode *ino, const struct p9_attr *a)
+{
+	struct p9_super *sb = p9_super(ino->sb);
+
+	ino->ino = a->qid_path;
+	ino->mode = a->mode;
+	ino->nlink = (u32)a->nlink;
+	ino->uid = a->uid == sb->owner ? 0 : a->uid;
+	ino->gid = a->gid == sb->group ? 0 : a->gid;
+	ino->size = (loff_t)a->size;
+	ino->atime_ns = a->atime_ns;
+	ino->mtime_ns = a->mtime_ns;
+	ino->ctime_ns = a->ctime_ns;
+}
+
+int p9_revalidate(struct inode *ino)
+{
+	struct p9_node *node = p9_node(ino);
+	struct p9_attr a;
+	int err = p9_getattr(p9_super(ino->sb), node->fid, &a);
+
+	if (err)
+		return err;
+	if ((a.mode & S_IFMT) != (ino->mode & S_IFMT))
+		return -ESTALE;
+	take_attr(ino, &a);
+	if (version_of(&a) != node->version)
+		p9_drop_pages(ino, 0);
+	node->version = version_of(&a);
+	return 0;
+}
+
+static void p9_refresh(struct inode *ino)
+{
+	(void)p9_revalidate(ino); /* a place that has gone keeps what was last known */
+}
+
+/* An inode for a fid, which it takes over. ERR_PTR; then the fid is let go. */
+static struct inode *make_inode(struct p9_super *sb, u32 fid)
+{
+	struct p9_attr a;
+	struct inode *ino;
+	int err = p9_getattr(sb, fid, &a);
+
+	ino = err ? NULL : inode_new_extra(&sb->sb, a.mode, sizeof(struct p9_node));
+	if (!ino) {
+		p9_clunk(sb, fid);
+		return ERR_PTR(err ? err : -ENOMEM);
+	}
+	take_attr(ino, &a);
+	p9_node(ino)->fid = fid;
+	p9_node(ino)->version = version_of(&a);
+	ino->ops = S_ISDIR(a.mode) ? &p9_dir_ops : &p9_inode_ops;
+	if (S_ISREG(a.mode)) {
+		ino->fops = &p9_file_ops;
+		ino->get_page = p9_get_page;
+		ino->get_pages = p9_get_pages;
+	} else if (S_ISDIR(a.mode)) {
+		ino->fops = &p9_dir_fops;
+	} else if (S_ISFIFO(a.mode)) {
+		ino->fops = &fifo_ops;
+	}
+	return ino;
+}
+
+static void p9_evict(struct inode *ino)
+{
+	p9_drop_pages(ino, 0);
+	p9_clunk(p9_super(ino->sb), p9_node(ino)->fid);
+}
+
+/* ---- names ---- */
+
+static int p9_lookup(struct inode *dir, struct dentry *d)
+{
+	struct p9_super *sb = p9_super(dir->sb);
+	u32 fid = p9_new_fid(sb);
+	struct inode *ino;
+	int err = p9_walk(sb, p9_node(dir)->fid, fid, d->name);
+
+	if (err)
+		return err;
+	ino = make_inode(sb, fid);
+	if (IS_ERR(ino))
+		return (int)PTR_ERR(ino);
+	d->inode = ino;
+	return 0;
+}
+
+/* After something was made under the name: what the host made of it. */
+static int made(struct inode *dir, struct dentry *d, int err)
+{
+	if (!err)
+		err = p9_lookup(dir, d);
+	if (!err)
+		p9_refresh(dir);
+	return err;
+}
+
+static int p9_create(struct inode *dir, struct dentry *d, mode_t mode)
+{
+	struct p9_super *sb = p9_super(dir->sb);
+	u32 fid = p9_new_fid(sb);
+	int err = p9_walk(sb, p9_node(dir)->fid, fid, NULL);
+
+	if (err)
+		return err;
+	err = p9_lcreate(sb, fid, d->name, mode);
+	p9_clunk(sb, fid);
+	return made(dir, d, err);
+}
+
+static int p9_dir_mkdir(struct inode *dir, struct dentry *d, mode_t mode)
+{
+	return made(dir, d, p9_mkdir(p9_super(dir->sb), p9_node(dir)->fid, d->name, mode));
+}
+
+static int p9_dir_mknod(struct inode *dir, struct dentry *d, mode_t mode, dev_t rdev)
+{
+	return made(dir, d, p9_mknod(p9_super(dir->sb), p9_node(dir)->fid, d->name, mode, rdev));
+}
+
+static int p9_dir_symlink(struct inode *dir, struct dentry *d, const char *target)
+{
+	return made(dir, d, p9_symlink(p9_super(dir->sb), p9_node(dir)->fid, d->name, target));
+}
+
+static int p9_dir_link(struct inode *dir, struct dentry *d, struct inode *target)
+{
+	int err = p9_link(p9_super(dir->sb), p9_node(dir)->fid, d->name, p9_node(target)->fid);
+
+	if (!err)
+		p9_refresh(target);
+	return made(dir, d, err);
+}
+
+static int remove_name(struct inode *dir, struct dentry *d, bool is_dir)
+{
+	int err = p9_unlinkat(p9_super(dir->sb), p9_node(dir)->fid, d->name, is_dir);
+
+	if (!err && d->inode->nlink > 0)
+		d->inode->nlink--;
+	if (!err)
+		p9_refresh(dir);
+	return err;
+}
+
+static int p9_unlink(struct inode *dir, struct dentry *d)
+{
+	return remove_name(dir, d, false);
+}
+
+static int p9_rmdir(struct inode *dir, struct dentry *d)
+{
+	return remove_name(dir, d, true);
+}
+
+static int p9_rename(struct inode *olddir, struct dentry *oldd, struct inode *newdir,
+		     struct dentry *newd)
+{
+	int err = p9_renameat(p9_super(olddir->sb), p9_node(olddir)->fid, oldd->name,
+			      p9_node(newdir)->fid, newd->name);
+
+	if (!err && newd->inode && newd->inode->nlink > 0)
+		newd->inode->nlink--;
+	return err;
+}
+
+static ssize_t p9_link_target(struct inode *ino, char *buf, size_t size)
+{
+	return p9_readlink(p9_super(ino->sb), p9_node(ino)->fid, buf, size);
+}
+
+/* ---- attributes ---- */
+
+static int p9_truncate(struct inode *ino, loff_t size)
+{
+	int err = p9_setattr(p9_super(ino->sb), p9_node(ino)->fid, P9_SET_SIZE, ino, (u64)size);
+
+	return err ? err : p9_revalidate(ino);
+}
+
+/* @changed: ATTR_CHANGED_*, of what has its new value in the inode already. */
+static int p9_attr_changed(struct inode *ino, u32 changed)
+{
+	u32 valid = 0;
+
+	if (changed & ATTR_CHANGED_MODE)
+		valid |= P9_SET_MODE;
+	if (changed & ATTR_CHANGED_UID)
+		valid |= P9_SET_UID;
+	if (changed & ATTR_CHANGED_GID)
+		valid |= P9_SET_GID;
+	if (changed & ATTR_CHANGED_ATIME)
+		valid |= P9_SET_ATIME | P9_SET_ATIME_SET;
+	if (changed & ATTR_CHANGED_MTIME)
+		valid |= P9_SET_MTIME | P9_SET_MTIME_SET;
+	return p9_setattr(p9_super(ino->sb), p9_node(ino)->fid, valid, ino, 0);
+}
+
+/* ---- directories ---- */
+
+static int p9_iterate(struct file *f, struct dir_sink *sink)
+{
+	struct p9_super *sb = p9_super(f->inode->sb);
+	u64 offset = (u64)f->pos;
+	bool more = true;
+
+	while (more) {
+		struct p9_msg m;
+		int n = p9_readdir(sb, p9_file_fid(f), offset, &m);
+
+		if (n <= 0)
+			return n < 0 ? n : p9_end(&m, 0);
+		while (more && m.pos < m.end) {
+			u64 ino, next;
+			const char *name;
+			u8 type;
+			u16 len;
+
+			p9_get8(&m);
+			p9_get32(&m);
+			ino = p9_get64(&m);
+			next = p9_get64(&m);
+			type = p9_get8(&m);
+			len = p9_gets(&m, &name);
+			if (!name || len == 0)
+				break;
+			more = sink->emit(sink, name, len, ino, type, (loff_t)next);
+			if (more)
+				offset = next;
+		}
+		n = p9_end(&m, 0);
+		if (n)
+			return n;
+	}
+	return 0;
+}
+
+static const struct inode_ops p9_dir_ops = {
+	.lookup = p9_lookup,
+	.create = p9_create,
+	.mkdir = p9_dir_mkdir,
+	.mknod = p9_dir_mknod,
+	.symlink = p9_dir_symlink,
+	.link = p9_dir_link,
+	.unlink = p9_unlink,
+	.rmdir = p9_rmdir,
+	.rename = p9_rename,
+	.refresh = p9_refresh,
+	.attr_changed = p9_attr_changed,
+	.evict = p9_evict,
+};
+
+static const struct inode_ops p9_inode_ops = {
+	.readlink = p9_link_target,
+	.truncate = p9_truncate,
+	.refresh = p9_refresh,
+	.attr_changed = p9_attr_changed,
+	.evict = p9_evict,
+};
+
+static const struct file_ops p9_dir_fops = {
+	.open = p9_open,
+	.release = p9_release,
+	.iterate = p9_iterate,
+	.fsync = p9_fsync_file,
+};
+
+/* ---- mounting ---- */
+
+static int p9_super_statfs(struct super *sb, struct statfs64 *out)
+{
+	return p9_statfs(p9_super(sb), p9_node(sb->root->inode)->fid, out);
+}
+
+static int attach(struct p9_super *sb, const char *tag)
+{
+	struct p9_attr a;
+	struct inode *root;
+	u32 fid = p9_new_fid(sb);
+	int err = p9_device_find(tag, &sb->dev);
+
+	if (!err)
+		err = p9_version(sb);
+	if (!err)
+		err = p9_attach(sb, fid);
+	if (!err)
+		err = p9_getattr(sb, fid, &a);
+	if (err)
+		return err;
+	sb->owner = a.uid;
+	sb->group = a.gid;
+	root = make_inode(sb, fid);
+	if (IS_ERR(root))
+		return (int)PTR_ERR(root);
+	err = super_setup(&sb->sb, "9p", tag, V9FS_MAGIC, root);
+	if (err)
+		inode_put(root);
+	return err;
+}
+
+/* mount -t 9p TAG FOLDER: the tag of one of QEMU's virtio-9p devices. */
+static struct super *p9_mount(const char *source, const char *options)
+{
+	struct p9_super *sb = kzalloc(sizeof(*sb));
+	int err;
+
+	(void)options;
+	if (!sb)
+		return ERR_PTR(-ENOMEM);
+	sb->msize = P9_MSIZE;
+	sb->sb.dev = anon_dev();
+	sb->sb.statfs = p9_super_statfs;
+	sb->sb.options = "trans=virtio,version=9p2000.L";
+	err = attach(sb, source ? source : "");
+	if (err) {
+		kfree(sb);
+		return ERR_PTR(err);
+	}
+	return &sb->sb;
+}
+
+void p9_init(void)
+{
+	static struct fs_type type = {.name = "9p", .get = p9_mount};
+
+	fs_type_register(&type);
+}
