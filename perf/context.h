@@ -54,7 +54,7 @@ struct perf_context {
 	unsigned int nr_events;
 	unsigned int nr_sampling; /* how many of them are sampling events */
 	uint64_t family;	  /* see perf_context_hand_over(); owner */
-	struct perf_event *shown; /* those with a page, see userpage.c; owner */
+	struct perf_event *shown; /* those that user mode reads, see userpage.c; owner */
 
 	/* Its clock: stands still while it is in nowhere. Owner. */
 	uint64_t time;	/* ns so far */

@@ -93,14 +93,16 @@ void perf_userpage_show(struct perf_event *event, struct perf_event_mmap_page *p
 {
 	struct perf_context *context = event->context;
 
-	if (event->page)
+	if (event->page && event->hw.user_access)
 		DL_DELETE2(context->shown, event, shown_prev, shown_next);
 	event->page = page;
 	if (!page)
 		return;
-	/* The page is about this task; no other gets the context. */
-	context->family = 0;
-	DL_APPEND2(context->shown, event, shown_prev, shown_next);
+	/* Who reads his own counter needs it to stay his: no other task gets the context. */
+	if (event->hw.user_access) {
+		context->family = 0;
+		DL_APPEND2(context->shown, event, shown_prev, shown_next);
+	}
 	introduce(event, page);
 	perf_userpage_update(event);
 }

@@ -84,7 +84,7 @@ static int sim_event_init(struct perf_hw_event *hw)
 	if (attr->exclude_idle)
 		return -EOPNOTSUPP;
 	hw->config = event;
-	hw->user_access = true;
+	hw->user_access = hw->of_task && !attr->inherit;
 	if (attr->exclude_user)
 		hw->config |= SIM_PMU_EXCLUDE_USER;
 	if (attr->exclude_kernel)
