@@ -124,10 +124,10 @@ static int check_group_size(const struct perf_event *event, const struct perf_ev
 static int check_joins(const struct perf_event *event, const struct perf_event *leader,
 		       const struct perf_context *context)
 {
-	const struct perf_pmu *pmu = group_pmu(leader);
 	const struct perf_event_attr *attr = &event->attr;
+	const struct perf_pmu *pmu;
 
-	if (leader->leader != leader || leader->context != context || !leader->attached)
+	if (leader->context != context || leader->leader != leader || !leader->attached)
 		return -EINVAL;
 	if (leader->hw.cpu != event->hw.cpu)
 		return -EINVAL;
@@ -136,6 +136,7 @@ static int check_joins(const struct perf_event *event, const struct perf_event *
 		return -EINVAL;
 	if (attr->exclusive || attr->pinned)
 		return -EINVAL;
+	pmu = group_pmu(leader);
 	if (pmu && !perf_event_is_software(event) && pmu != event->hw.pmu)
 		return -EINVAL;
 	return 0;

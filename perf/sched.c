@@ -23,10 +23,10 @@
 #include <linux/errno.h>
 #include <utlist.h>
 
+#include "group.h"
 #include "overflow.h"
 #include "sched.h"
 #include "time.h"
-#include "userpage.h"
 
 enum {
 	DEFAULT_MUX_INTERVAL_MS = 4, /* as Linux */
@@ -34,17 +34,6 @@ enum {
 };
 
 static const uint64_t ns_per_ms = 1000000;
-
-/* A PMU on one CPU; only that CPU touches it, interrupts off. */
-struct perf_pmu_cpu {
-	struct port_timer timer; /* ends a turn; must be first, see turn_over() */
-	struct perf_pmu *pmu;
-	bool armed; /* the timer is started, for: */
-	uint64_t when;
-	bool exclusive;	     /* an exclusive group is on, alone */
-	unsigned int events; /* how many are on counters */
-	unsigned int pauses; /* how many reasons not to count now */
-};
 
 static void turn_over(struct port_timer *timer, const struct port_regs *regs);
 static void offer_room(struct perf_pmu *pmu);
@@ -64,124 +53,9 @@ int perf_sched_init_pmu(struct perf_pmu *pmu)
 	return 0;
 }
 
-static struct perf_pmu_cpu *here(const struct perf_pmu *pmu)
-{
-	return &pmu->on_cpu[port_cpu()];
-}
-
 static uint64_t turn_ns(const struct perf_pmu *pmu)
 {
 	return atomic_load_explicit(&pmu->mux_interval_ms, memory_order_relaxed) * ns_per_ms;
-}
-
-/*
- * Counters stand still while it is being decided what is on them. A PMU with
- * nothing on it is left paused.
- */
-static void pause(struct perf_pmu *pmu)
-{
-	struct perf_pmu_cpu *local = here(pmu);
-
-	if (local->pauses++ == 0 && local->events > 0 && pmu->ops->pause)
-		pmu->ops->pause(pmu);
-}
-
-static void resume(struct perf_pmu *pmu)
-{
-	struct perf_pmu_cpu *local = here(pmu);
-
-	if (--local->pauses == 0 && local->events > 0 && pmu->ops->resume)
-		pmu->ops->resume(pmu);
-}
-
-/* ------------------------------------------------------- events and groups */
-
-static bool event_on(struct perf_event *event)
-{
-	struct perf_pmu *pmu = event->hw.pmu;
-	bool halted = event->halt != PERF_HALT_NONE;
-
-	if (pmu->ops->add(&event->hw, halted ? 0 : PERF_PMU_START) != 0)
-		return false;
-	if (halted && perf_overflow_going_on(event))
-		pmu->ops->start(&event->hw);
-	here(pmu)->events++;
-	perf_time_set_state(event, PERF_STATE_ACTIVE);
-	perf_userpage_update(event);
-	return true;
-}
-
-static void event_off(struct perf_event *event)
-{
-	struct perf_pmu *pmu = event->hw.pmu;
-
-	if (event->state != PERF_STATE_ACTIVE)
-		return;
-	if (perf_event_is_sampling(event)) {
-		pmu->ops->stop(&event->hw, PERF_PMU_UPDATE);
-		perf_overflow_going_off(event);
-	}
-	pmu->ops->del(&event->hw);
-	here(pmu)->events--;
-	perf_time_set_state(event, PERF_STATE_INACTIVE);
-	perf_userpage_update(event);
-}
-
-static void members_off(struct perf_event *leader)
-{
-	struct perf_event *sibling;
-
-	DL_FOREACH2(leader->siblings, sibling, sib_next)
-		event_off(sibling);
-	event_off(leader);
-}
-
-static bool members_on(struct perf_event *leader)
-{
-	struct perf_event *sibling;
-
-	if (!event_on(leader))
-		return false;
-	DL_FOREACH2(leader->siblings, sibling, sib_next) {
-		if (sibling->state == PERF_STATE_INACTIVE && !event_on(sibling)) {
-			members_off(leader);
-			return false;
-		}
-	}
-	return true;
-}
-
-/* Software groups never compete; an exclusive group wants its PMU for itself. */
-static bool may_share(const struct perf_event *leader, const struct perf_pmu_cpu *local)
-{
-	if (local->pmu->caps & PERF_PMU_SOFTWARE)
-		return true;
-	return !local->exclusive && !(leader->attr.exclusive && local->events > 0);
-}
-
-/* Put a group on counters, all of it or nothing. The PMU is paused. */
-static bool group_on(struct perf_event *leader)
-{
-	struct perf_lane *lane = leader->lane;
-	struct perf_pmu_cpu *local = here(lane->pmu);
-
-	if (!may_share(leader, local) || !members_on(leader))
-		return false;
-	local->exclusive = leader->attr.exclusive && !(lane->pmu->caps & PERF_PMU_SOFTWARE);
-	DL_APPEND2(lane->active, leader, on_prev, on_next);
-	return true;
-}
-
-static void group_off(struct perf_event *leader)
-{
-	struct perf_lane *lane = leader->lane;
-
-	if (leader->state != PERF_STATE_ACTIVE)
-		return;
-	members_off(leader);
-	if (leader->attr.exclusive)
-		here(lane->pmu)->exclusive = false;
-	DL_DELETE2(lane->active, leader, on_prev, on_next);
 }
 
 /* ------------------------------------------------------------------- lanes */
@@ -221,7 +95,7 @@ static void pinned_on(struct perf_lane *lane)
 	struct perf_event *leader, *next;
 
 	DL_FOREACH_SAFE2(lane->pinned, leader, next, q_next) {
-		if (leader->state != PERF_STATE_ACTIVE && !group_on(leader))
+		if (leader->state != PERF_STATE_ACTIVE && !perf_group_on(leader))
 			pinned_failed(leader);
 	}
 }
@@ -229,7 +103,7 @@ static void pinned_on(struct perf_lane *lane)
 /* Have the timer end the turn of a crowded lane, unless it fires before anyway. */
 static void await_turn_end(const struct perf_lane *lane)
 {
-	struct perf_pmu_cpu *local = here(lane->pmu);
+	struct perf_pmu_cpu *local = perf_pmu_here(lane->pmu);
 	uint64_t passed = lane->context->time - lane->turn_began;
 	uint64_t turn = turn_ns(lane->pmu);
 	uint64_t when = port_clock() + (passed < turn ? turn - passed : 0);
@@ -262,7 +136,7 @@ static void flexible_on(struct perf_lane *lane)
 	struct perf_event *leader, *next, *first_misfit = NULL;
 
 	DL_FOREACH_SAFE2(lane->flexible, leader, next, q_next) {
-		if (leader->state != PERF_STATE_ACTIVE && !group_on(leader)) {
+		if (leader->state != PERF_STATE_ACTIVE && !perf_group_on(leader)) {
 			if (!first_misfit)
 				first_misfit = leader;
 			if (--misfits_left == 0)
@@ -291,7 +165,7 @@ static void lane_off(struct perf_lane *lane, bool pinned_too)
 	DL_FOREACH_SAFE2(lane->active, leader, next, on_next) {
 		if (leader->attr.pinned && !pinned_too)
 			continue;
-		group_off(leader);
+		perf_group_off(leader);
 		if (over && !leader->attr.pinned) {
 			DL_DELETE2(lane->flexible, leader, q_prev, q_next);
 			DL_APPEND2(lane->flexible, leader, q_prev, q_next);
@@ -363,20 +237,20 @@ static void deal_anew(struct perf_pmu *pmu, struct perf_event *pinned)
 	struct perf_context *contexts[2];
 
 	competitors(contexts);
-	pause(pmu);
+	perf_group_pause(pmu);
 	for (int i = 1; i >= 0; i--) {
 		if (contexts[i]) {
 			perf_time_advance(contexts[i]);
 			flexible_off(contexts[i], pmu);
 		}
 	}
-	if (pinned && !group_on(pinned))
+	if (pinned && !perf_group_on(pinned))
 		pinned_failed(pinned);
 	for (int i = 0; i < 2; i++) {
 		if (contexts[i])
 			refill(contexts[i], pmu);
 	}
-	resume(pmu);
+	perf_group_resume(pmu);
 }
 
 /* The timer: end the turns that are due, wait on for the others. */
@@ -405,7 +279,7 @@ static void turn_over(struct port_timer *timer, const struct port_regs *regs)
 /* Stop the timer if nobody waits any more, not counting a context that leaves. */
 static void disarm_if_idle(const struct perf_pmu *pmu, const struct perf_context *leaving)
 {
-	struct perf_pmu_cpu *local = here(pmu);
+	struct perf_pmu_cpu *local = perf_pmu_here(pmu);
 	struct perf_context *contexts[2];
 
 	competitors(contexts);
@@ -424,12 +298,12 @@ static void offer_room(struct perf_pmu *pmu)
 	struct perf_context *contexts[2];
 
 	competitors(contexts);
-	pause(pmu);
+	perf_group_pause(pmu);
 	for (int i = 0; i < 2; i++) {
 		if (contexts[i] && any_lane(contexts[i], pmu, is_crowded))
 			refill(contexts[i], pmu);
 	}
-	resume(pmu);
+	perf_group_resume(pmu);
 	disarm_if_idle(pmu, NULL);
 }
 
@@ -457,7 +331,7 @@ void perf_sched_all_in(struct perf_context *context)
 	PERF_FOREACH_LANE(lane, context, context->cpu) {
 		bool displaces = lane->pinned && context->of_task && contexts[0];
 
-		pause(lane->pmu);
+		perf_group_pause(lane->pmu);
 		if (displaces) {
 			perf_time_advance(contexts[0]);
 			flexible_off(contexts[0], lane->pmu);
@@ -468,7 +342,7 @@ void perf_sched_all_in(struct perf_context *context)
 	}
 	PERF_FOREACH_LANE(lane, context, context->cpu) {
 		flexible_on(lane);
-		resume(lane->pmu);
+		perf_group_resume(lane->pmu);
 	}
 }
 
@@ -477,11 +351,11 @@ void perf_sched_all_out(struct perf_context *context)
 	struct perf_lane *lane;
 
 	PERF_FOREACH_LANE(lane, context, context->cpu)
-		pause(lane->pmu);
+		perf_group_pause(lane->pmu);
 	perf_time_advance(context);
 	PERF_FOREACH_LANE(lane, context, context->cpu) {
 		lane_off(lane, true);
-		resume(lane->pmu);
+		perf_group_resume(lane->pmu);
 		if (lane->crowded)
 			disarm_if_idle(lane->pmu, context);
 	}
@@ -510,10 +384,10 @@ static void try_now(struct perf_event *leader)
 		deal_anew(pmu, leader);
 		return;
 	}
-	pause(pmu);
-	if (!group_on(leader))
+	perf_group_pause(pmu);
+	if (!perf_group_on(leader))
 		set_crowded(leader->lane, true);
-	resume(pmu);
+	perf_group_resume(pmu);
 }
 
 /* Take a group off its counters to change it. */
@@ -523,9 +397,9 @@ static void lift(struct perf_event *leader)
 
 	if (leader->state != PERF_STATE_ACTIVE)
 		return;
-	pause(pmu);
-	group_off(leader);
-	resume(pmu);
+	perf_group_pause(pmu);
+	perf_group_off(leader);
+	perf_group_resume(pmu);
 }
 
 void perf_sched_enable(struct perf_event *event)
@@ -552,9 +426,9 @@ void perf_sched_disable(struct perf_event *event, enum perf_state state)
 		lift(event);
 		dequeue(event);
 	} else if (was_on) {
-		pause(pmu);
-		event_off(event);
-		resume(pmu);
+		perf_group_pause(pmu);
+		perf_group_member_off(event);
+		perf_group_resume(pmu);
 	}
 	if (event->state > state)
 		perf_time_set_state(event, state);
