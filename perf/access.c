@@ -16,7 +16,6 @@
 #include <limits.h>
 
 #include "access.h"
-#include "callchain.h"
 
 enum {
 	PARANOID_CPU = 0,    /* above this: no whole CPUs */
@@ -38,6 +37,18 @@ static struct knob knobs[PERF_SYSCTL_NR] = {
 	[PERF_SYSCTL_USER_ACCESS] = {0, 0, 1},
 };
 
+static _Atomic uint32_t stack_limits_in_use;
+
+void perf_access_hold_stack_limits(void)
+{
+	atomic_fetch_add(&stack_limits_in_use, 1);
+}
+
+void perf_access_release_stack_limits(void)
+{
+	atomic_fetch_sub(&stack_limits_in_use, 1);
+}
+
 int perf_sysctl_get(enum perf_sysctl which)
 {
 	return atomic_load_explicit(&knobs[which].value, memory_order_relaxed);
@@ -50,7 +61,7 @@ int perf_sysctl_set(enum perf_sysctl which, int value)
 	if (value < knob->min || value > knob->max)
 		return -EINVAL;
 	if ((which == PERF_SYSCTL_MAX_STACK || which == PERF_SYSCTL_MAX_CONTEXTS_PER_STACK) &&
-	    perf_callchain_in_use())
+	    atomic_load_explicit(&stack_limits_in_use, memory_order_relaxed) > 0)
 		return -EBUSY;
 	atomic_store_explicit(&knob->value, value, memory_order_relaxed);
 	return 0;

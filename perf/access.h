@@ -17,6 +17,13 @@ int perf_access_attr(const struct perf_event_attr *attr);
 /** Whether the current task may observe a whole CPU. Returns 0 or -EACCES. */
 int perf_access_cpu(void);
 
+/**
+ * From hold to release, the limits of call chains cannot be changed, because
+ * buffers of that size are in use. Any number of holders. Context: any.
+ */
+void perf_access_hold_stack_limits(void);
+void perf_access_release_stack_limits(void);
+
 /** Whether the current task may observe @task. Returns 0 or -EACCES. */
 int perf_access_task(struct port_task *task);
 

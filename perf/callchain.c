@@ -9,23 +9,19 @@
  */
 #include <linux/errno.h>
 
+#include "access.h"
 #include "callchain.h"
 
 enum { NR_MARKERS = 2 };
 
 static struct port_mutex mutex;
-static _Atomic unsigned int users;
+static unsigned int users;
 static unsigned int max_ips;
 static uint64_t **buffers;
 
 void perf_callchain_init(void)
 {
 	port_mutex_init(&mutex);
-}
-
-bool perf_callchain_in_use(void)
-{
-	return atomic_load_explicit(&users, memory_order_relaxed) > 0;
 }
 
 static void free_buffers(void)
@@ -59,8 +55,10 @@ int perf_callchain_want(const struct perf_event_attr *attr)
 		error = -EOVERFLOW;
 	else if (users == 0)
 		error = alloc_buffers();
-	if (!error)
+	if (!error) {
 		users++;
+		perf_access_hold_stack_limits();
+	}
 	port_mutex_unlock(&mutex);
 	return error;
 }
@@ -68,6 +66,7 @@ int perf_callchain_want(const struct perf_event_attr *attr)
 void perf_callchain_unwant(void)
 {
 	port_mutex_lock(&mutex);
+	perf_access_release_stack_limits();
 	if (--users == 0)
 		free_buffers();
 	port_mutex_unlock(&mutex);

@@ -25,9 +25,6 @@ void perf_callchain_init(void);
 int perf_callchain_want(const struct perf_event_attr *attr);
 void perf_callchain_unwant(void);
 
-/** Whether any event captures call chains. Context: any. */
-bool perf_callchain_in_use(void);
-
 /**
  * Capture the chain of an interrupted context, as far as attr does not exclude
  * it. @user is the user mode context below it, or NULL. Context: irq-off.

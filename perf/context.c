@@ -9,6 +9,7 @@
 #include "sched.h"
 #include "time.h"
 #include "userpage.h"
+#include "watch.h"
 
 struct perf_cpu *perf_cpus;
 
@@ -459,9 +460,8 @@ int perf_context_attach(struct perf_context *context, struct perf_event *event,
 	if (attachment.error)
 		return attachment.error;
 
-	perf_event_get(event);
 	event->attached = true;
-	perf_event_watch(event, context->of_task);
+	perf_watch_add(event);
 	settle(context);
 	return 0;
 }
@@ -490,19 +490,19 @@ static void detach(struct perf_context *context, void *arg)
 		leave_cpu(context);
 }
 
-void perf_context_detach(struct perf_event *event, enum perf_state state, bool ungroup)
+bool perf_context_detach(struct perf_event *event, enum perf_state state, bool ungroup)
 {
 	struct perf_context *context = event->context;
+	bool was_attached = event->attached;
 	struct detachment detachment = {.event = event, .state = state, .ungroup = ungroup};
 
-	if (!event->attached && !ungroup)
-		return;
-	perf_context_run(context, detach, &detachment);
-	if (event->attached) {
+	if (was_attached || ungroup)
+		perf_context_run(context, detach, &detachment);
+	if (was_attached) {
 		event->attached = false;
-		perf_event_unwatch(event, context->of_task);
-		perf_event_put(event);
+		perf_watch_remove(event);
 	}
+	return was_attached;
 }
 
 static void end(struct perf_context *context, void *arg)

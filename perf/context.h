@@ -145,8 +145,9 @@ void perf_context_run(struct perf_context *context,
 
 /**
  * Make an event part of a context, and of @leader's group unless that is NULL,
- * in PERF_STATE_OFF. The context takes its reference. The caller holds the
- * context's mutex, and starts the event with perf_control_enable().
+ * in PERF_STATE_OFF; perf_control_enable() starts it. On success the context has
+ * a reference to the event, which the caller gives it. The caller holds the
+ * context's mutex.
  * Context: sleep. Returns 0, -ENOMEM, or -ESRCH if the task has ended.
  */
 int perf_context_attach(struct perf_context *context, struct perf_event *event,
@@ -155,11 +156,12 @@ int perf_context_attach(struct perf_context *context, struct perf_event *event,
 /**
  * End an event's part in its context: off its counter, out of the lists, with
  * @state as its last. No effect if that has happened already. With @ungroup it
- * also leaves its group; the siblings of a leader go on alone.
- * The caller holds the context's mutex and a reference of its own.
- * Context: sleep.
+ * also leaves its group; the siblings of a leader go on alone. The caller holds
+ * the context's mutex.
+ * Context: sleep. Returns whether it was part of it until now; then the context's
+ * reference is the caller's, to be dropped.
  */
-void perf_context_detach(struct perf_event *event, enum perf_state state, bool ungroup);
+bool perf_context_detach(struct perf_event *event, enum perf_state state, bool ungroup);
 
 /**
  * The task of a context ends: all events off their counters, and none can be

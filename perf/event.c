@@ -10,20 +10,12 @@
 #include "overflow.h"
 #include "registry.h"
 
-_Atomic uint32_t perf_watchers[PERF_WATCH_NR];
-
 static _Atomic uint32_t live_events;
-static _Atomic uint32_t task_events;
 static _Atomic uint64_t last_id;
 
 uint32_t perf_live_events(void)
 {
 	return atomic_load_explicit(&live_events, memory_order_relaxed);
-}
-
-uint32_t perf_task_events(void)
-{
-	return atomic_load_explicit(&task_events, memory_order_relaxed);
 }
 
 static bool wants_callchain(const struct perf_event *event)
@@ -96,43 +88,4 @@ void perf_event_put(struct perf_event *event)
 {
 	if (atomic_fetch_sub_explicit(&event->refs, 1, memory_order_acq_rel) == 1)
 		destroy(event);
-}
-
-static void add_watchers(unsigned int what, uint32_t change)
-{
-	atomic_fetch_add(&perf_watchers[what], change);
-}
-
-/* Add one, or take one away, wherever the event is interested. */
-static void change_watchers(const struct perf_event *event, bool of_task, uint32_t change)
-{
-	const struct perf_event_attr *attr = &event->attr;
-	bool software = attr->type == PERF_TYPE_SOFTWARE;
-	bool of_switch = software && (attr->config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
-				      attr->config == PERF_COUNT_SW_CPU_MIGRATIONS);
-
-	if (of_task)
-		atomic_fetch_add(&task_events, change);
-	if (of_task || of_switch || attr->context_switch)
-		add_watchers(PERF_WATCH_SWITCH, change);
-	if (of_task || attr->task || attr->comm || attr->mmap || attr->mmap2 || attr->mmap_data)
-		add_watchers(PERF_WATCH_TASK, change);
-	if (attr->context_switch)
-		add_watchers(PERF_WATCH_SWITCH_RECORDS, change);
-	if (attr->comm)
-		add_watchers(PERF_WATCH_COMM, change);
-	if (attr->mmap || attr->mmap2 || attr->mmap_data)
-		add_watchers(PERF_WATCH_MMAP, change);
-	if (software && attr->config < PERF_COUNT_SW_MAX)
-		add_watchers(PERF_WATCH_SW + (unsigned int)attr->config, change);
-}
-
-void perf_event_watch(const struct perf_event *event, bool of_task)
-{
-	change_watchers(event, of_task, 1);
-}
-
-void perf_event_unwatch(const struct perf_event *event, bool of_task)
-{
-	change_watchers(event, of_task, (uint32_t)-1);
 }

@@ -152,12 +152,4 @@ void perf_event_get(struct perf_event *event);
 /** Drop a reference; the last one frees the event. Context: sleep. */
 void perf_event_put(struct perf_event *event);
 
-/**
- * Count the event in, or out of, perf_watchers[] and perf_task_events(). In
- * when it can be found through its context and before it starts; out when it
- * no longer runs. @of_task: it is in a task's context. Context: any.
- */
-void perf_event_watch(const struct perf_event *event, bool of_task);
-void perf_event_unwatch(const struct perf_event *event, bool of_task);
-
 #endif

@@ -48,16 +48,17 @@ static int add_copy(struct perf_event *event, struct perf_event *root, struct pe
 	if (error)
 		return error;
 	error = perf_context_attach(context, copy, leader);
-	if (!error) {
-		DL_APPEND2(root->copies, copy, copy_prev, copy_next);
-		copy->listed = true;
-		perf_event_get(copy);
-		if (is_enabled(event))
-			perf_control_enable(copy);
-		*result = copy;
+	if (error) {
+		perf_event_put(copy);
+		return error;
 	}
-	perf_event_put(copy);
-	return error;
+	perf_event_get(copy); /* one reference for the context, one for the list */
+	DL_APPEND2(root->copies, copy, copy_prev, copy_next);
+	copy->listed = true;
+	if (is_enabled(event))
+		perf_control_enable(copy);
+	*result = copy;
+	return 0;
 }
 
 /* Copy one event into a group; none if its root is being closed. */
@@ -155,16 +156,16 @@ int perf_inherit_copy(struct perf_task *child, struct perf_task *parent, bool th
 static void leave(struct perf_event *event)
 {
 	struct perf_event *root = event->root;
+	bool was_attached = perf_context_detach(event, PERF_STATE_GONE, root != NULL);
 
-	perf_event_get(event);
-	perf_context_detach(event, PERF_STATE_GONE, root != NULL);
 	if (root) {
 		port_mutex_lock(&root->copies_mutex);
 		perf_read_fold_copy(event);
 		port_mutex_unlock(&root->copies_mutex);
 	}
 	port_wake(&perf_event_root(event)->waitq);
-	perf_event_put(event);
+	if (was_attached)
+		perf_event_put(event);
 }
 
 static void record_values(struct perf_context *context, void *event)

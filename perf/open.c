@@ -160,6 +160,8 @@ static int attach(const struct opening *opening)
 		error = -ENODEV;
 	if (!error)
 		error = perf_context_attach(opening->context, event, leader);
+	if (!error)
+		perf_event_get(event); /* the context's */
 	return error;
 }
 
@@ -172,7 +174,7 @@ static long attach_and_install(const struct opening *opening)
 	perf_context_release(opening->context);
 	if (fd < 0)
 		return fd;
-	perf_event_get(event);
+	perf_event_get(event); /* the file's */
 	if (opening->output)
 		fd = perf_map_redirect(event, opening->output);
 	if (fd < 0) {
@@ -340,7 +342,8 @@ void perf_file_release(struct perf_event *event)
 	struct perf_context *context = event->context;
 
 	port_mutex_lock(&context->mutex);
-	perf_context_detach(event, PERF_STATE_GONE, true);
+	if (perf_context_detach(event, PERF_STATE_GONE, true))
+		perf_event_put(event);
 	port_mutex_unlock(&context->mutex);
 	perf_inherit_close(event);
 	perf_map_close_event(event);

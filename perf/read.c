@@ -13,16 +13,6 @@
 #include "read.h"
 #include "time.h"
 
-void perf_read_own(struct perf_event *event, struct perf_reading *reading)
-{
-	if (event->state == PERF_STATE_ACTIVE)
-		event->hw.pmu->ops->read(&event->hw);
-	perf_time_charge(event);
-	reading->count += atomic_load_explicit(&event->hw.count, memory_order_relaxed);
-	reading->time_enabled += event->time_enabled;
-	reading->time_running += event->time_running;
-}
-
 void perf_read_fold_copy(struct perf_event *copy)
 {
 	struct perf_event *root = copy->root;
@@ -48,7 +38,7 @@ static void read_one(struct perf_context *context, void *arg)
 	struct reading_one *one = arg;
 
 	(void)context;
-	perf_read_own(one->event, one->reading);
+	perf_time_read(one->event, one->reading);
 	one->failed = one->event->state == PERF_STATE_ERROR;
 }
 
@@ -121,9 +111,9 @@ static void read_group(struct perf_context *context, void *arg)
 	struct perf_reading *reading = group->readings;
 
 	(void)context;
-	perf_read_own(leader, reading);
+	perf_time_read(leader, reading);
 	DL_FOREACH2(leader->siblings, sibling, sib_next)
-		perf_read_own(sibling, ++reading);
+		perf_time_read(sibling, ++reading);
 	group->failed = group->event->state == PERF_STATE_ERROR;
 }
 

@@ -10,7 +10,6 @@
 #include "attr.h"
 #include "callchain.h"
 #include "context.h"
-#include "read.h"
 #include "record.h"
 #include "ring.h"
 #include "sample.h"
@@ -114,7 +113,7 @@ static void put_read_one(struct perf_output *out, struct perf_event *event)
 	uint64_t format = event->attr.read_format;
 	struct perf_reading reading = {0};
 
-	perf_read_own(event, &reading);
+	perf_time_read(event, &reading);
 	perf_output_u64(out, reading.count);
 	put_read_times(out, format, &reading);
 	put_read_identity(out, format, event);
@@ -125,14 +124,14 @@ static void put_read_group(struct perf_output *out, struct perf_event *leader, u
 	struct perf_reading reading = {0};
 	struct perf_event *sibling;
 
-	perf_read_own(leader, &reading);
+	perf_time_read(leader, &reading);
 	perf_output_u64(out, 1 + leader->nr_siblings);
 	put_read_times(out, format, &reading);
 	perf_output_u64(out, reading.count);
 	put_read_identity(out, format, leader);
 	DL_FOREACH2(leader->siblings, sibling, sib_next) {
 		reading = (struct perf_reading){0};
-		perf_read_own(sibling, &reading);
+		perf_time_read(sibling, &reading);
 		perf_output_u64(out, reading.count);
 		put_read_identity(out, format, sibling);
 	}

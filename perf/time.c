@@ -46,3 +46,13 @@ void perf_time_set_state(struct perf_event *event, enum perf_state state)
 			perf_time_charge(sibling);
 	event->state = state;
 }
+
+void perf_time_read(struct perf_event *event, struct perf_reading *reading)
+{
+	if (event->state == PERF_STATE_ACTIVE)
+		event->hw.pmu->ops->read(&event->hw);
+	perf_time_charge(event);
+	reading->count += atomic_load_explicit(&event->hw.count, memory_order_relaxed);
+	reading->time_enabled += event->time_enabled;
+	reading->time_running += event->time_running;
+}
