@@ -84,7 +84,8 @@ def conformance(kernel, names, cpus=1):
     """All conformance programs, or those named, in one boot."""
     folder = ROOT / "build/arm64/tests/conformance"
     programs = [p for p in sorted(folder.iterdir()) if p.is_file() and os.access(p, os.X_OK)]
-    words = [TALLY, f"--kernel={kernel}", "--smp", str(cpus), "--timeout", str(JOB_LIMIT - 30)]
+    words = [TALLY, f"--kernel={kernel}", "--no-share", "--smp", str(cpus),
+             "--timeout", str(JOB_LIMIT - 30)]
     for program in programs:
         if not names or program.name in names:
             words += ["--copy", f"{program}:/conformance/{program.name}"]
