@@ -95,7 +95,10 @@ static inline struct perf_cpu *perf_this_cpu(void)
 	return &perf_cpus[port_cpu()];
 }
 
-/** First and next lane of a context that may run on a CPU. Context: owner. */
+/**
+ * First and next lane of a context that may run on a CPU. The order depends on
+ * bound_first, which must not change during a walk. Context: owner.
+ */
 struct perf_lane *perf_lane_first(const struct perf_context *context, int cpu);
 struct perf_lane *perf_lane_next(const struct perf_context *context, int cpu,
 				 const struct perf_lane *lane);

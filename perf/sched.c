@@ -156,8 +156,11 @@ static bool turn_is_over(const struct perf_lane *lane)
 	return lane->crowded && lane->context->time - lane->turn_began >= turn_ns(lane->pmu);
 }
 
-/* Take all groups of a lane off, or only the flexible ones. Ends its turn if due. */
-static void lane_off(struct perf_lane *lane, bool pinned_too)
+/*
+ * Take all groups of a lane off, or only the flexible ones. Ends its turn if due,
+ * and returns whether it was.
+ */
+static bool lane_off(struct perf_lane *lane, bool pinned_too)
 {
 	bool over = turn_is_over(lane);
 	struct perf_event *leader, *next;
@@ -174,21 +177,27 @@ static void lane_off(struct perf_lane *lane, bool pinned_too)
 	if (over) {
 		lane->new_turn = true;
 		lane->turn_began = lane->context->time;
-		lane->context->bound_first = !lane->context->bound_first;
 	}
+	return over;
 }
 
 /* ---------------------------------------------------------- whole contexts */
 
-/* The flexible groups that a context has on the counters of a PMU, and all others. */
-static void flexible_off(struct perf_context *context, const struct perf_pmu *pmu)
+/*
+ * Take off what a context has on the counters of a PMU (NULL: of all). When a turn
+ * is over, the other kind of lane has the first choice of counters next.
+ */
+static void lanes_off(struct perf_context *context, const struct perf_pmu *pmu, bool pinned_too)
 {
 	struct perf_lane *lane;
+	bool over = false;
 
 	PERF_FOREACH_LANE(lane, context, context->cpu) {
-		if (lane->pmu == pmu)
-			lane_off(lane, false);
+		if ((!pmu || lane->pmu == pmu) && lane_off(lane, pinned_too))
+			over = true;
 	}
+	if (over)
+		context->bound_first = !context->bound_first;
 }
 
 static void refill(struct perf_context *context, const struct perf_pmu *pmu)
@@ -241,7 +250,7 @@ static void deal_anew(struct perf_pmu *pmu, struct perf_event *pinned)
 	for (int i = 1; i >= 0; i--) {
 		if (contexts[i]) {
 			perf_time_advance(contexts[i]);
-			flexible_off(contexts[i], pmu);
+			lanes_off(contexts[i], pmu, false);
 		}
 	}
 	if (pinned && !perf_group_on(pinned))
@@ -334,7 +343,7 @@ void perf_sched_all_in(struct perf_context *context)
 		perf_group_pause(lane->pmu);
 		if (displaces) {
 			perf_time_advance(contexts[0]);
-			flexible_off(contexts[0], lane->pmu);
+			lanes_off(contexts[0], lane->pmu, false);
 		}
 		pinned_on(lane);
 		if (displaces)
@@ -353,8 +362,8 @@ void perf_sched_all_out(struct perf_context *context)
 	PERF_FOREACH_LANE(lane, context, context->cpu)
 		perf_group_pause(lane->pmu);
 	perf_time_advance(context);
+	lanes_off(context, NULL, true);
 	PERF_FOREACH_LANE(lane, context, context->cpu) {
-		lane_off(lane, true);
 		perf_group_resume(lane->pmu);
 		if (lane->crowded)
 			disarm_if_idle(lane->pmu, context);

@@ -439,6 +439,33 @@ static void thousand_waiting_events(void **state)
 	assert_count(running, 6 * 1000 * MS);
 }
 
+/* Events bound to a CPU compete with those that are not, in slices of one task. [SLICE-MUX] */
+static void bound_and_unbound(void **state)
+{
+	struct perf_event_attr attr = attr_of(PERF_COUNT_HW_INSTRUCTIONS);
+	struct sim_task *other;
+	int fd[16];
+
+	(void)state;
+	two_tasks();
+	other = sim_task_new("other");
+	for (int i = 0; i < 16; i++)
+		fd[i] = open_at(&attr, sim_tid(target), i % 2 ? 1 : -1, -1);
+	for (int i = 0; i < 4000; i++) {
+		sim_run(1, sim_random(MS));
+		sim_switch(1, i % 2 ? target : other);
+	}
+	for (int i = 0; i < 16; i++) {
+		struct timed timed = read_timed(fd[i]);
+		uint64_t truth = sim_count(target, SIM_EVENT_INSTRUCTIONS, SIM_IN_BOTH);
+
+		assert_count(timed.enabled, sim_runtime(target));
+		assert_in_range(timed.running * 16, timed.enabled * 5, timed.enabled * 7);
+		assert_in_range(timed.value * 100 / timed.running * timed.enabled / 100,
+				truth - truth / 20, truth + truth / 20);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -458,6 +485,7 @@ int main(void)
 		clean_test(turn_length),
 		clean_test(inherited_events_multiplex),
 		clean_test(thousand_waiting_events),
+		clean_test(bound_and_unbound),
 	};
 
 	sim_boot(&(struct sim_config){.pmu = {{.counters = COUNTERS}}});
