@@ -43,7 +43,7 @@ static void add_pair(struct words *words, const char *option, const char *value)
 static void add_board(struct words *words, const struct options *options)
 {
 	add_pair(words, "-M", "virt,gic-version=3,dtb-randomness=off");
-	add_pair(words, "-cpu", "neoverse-n1");
+	add_pair(words, "-cpu", options->pmu ? "neoverse-n1" : "neoverse-n1,pmu=off");
 	add_pair(words, "-smp", textf("%u", options->cpus));
 	add_pair(words, "-m", options->memory);
 	add_pair(words, "-nic", "none");

@@ -24,6 +24,7 @@ static const char help[] =
 	"Options:\n"
 	"  --smp N               number of CPUs (1)\n"
 	"  --mem SIZE            memory, such as 512M or 4G (2G)\n"
+	"  --no-pmu              a machine without hardware counters\n"
 	"  --no-share            do not share the current folder with the guest\n"
 	"  --no-exact            let time pass as it does outside; no `instructions` event\n"
 	"  --kernel=tally|linux  Tally's kernel (the default) or Debian's arm64 Linux\n"
@@ -47,6 +48,7 @@ enum {
 	OPT_MEM,
 	OPT_KERNEL,
 	OPT_NO_EXACT,
+	OPT_NO_PMU,
 	OPT_NO_SHARE,
 	OPT_COPY,
 	OPT_ENV,
@@ -62,6 +64,7 @@ static const struct option table[] = {
 	{"mem", required_argument, NULL, OPT_MEM},
 	{"kernel", required_argument, NULL, OPT_KERNEL},
 	{"no-exact", no_argument, NULL, OPT_NO_EXACT},
+	{"no-pmu", no_argument, NULL, OPT_NO_PMU},
 	{"no-share", no_argument, NULL, OPT_NO_SHARE},
 	{"copy", required_argument, NULL, OPT_COPY},
 	{"env", required_argument, NULL, OPT_ENV},
@@ -140,6 +143,9 @@ static void apply(struct options *options, int option, const char *value)
 	case OPT_NO_EXACT:
 		options->exact = false;
 		break;
+	case OPT_NO_PMU:
+		options->pmu = false;
+		break;
 	case OPT_NO_SHARE:
 		options->share = false;
 		break;
@@ -171,7 +177,7 @@ void options_parse(struct options *options, int argc, char **argv)
 {
 	int option;
 
-	*options = (struct options){.cpus = 1, .memory = "2G", .exact = true, .share = true};
+	*options = (struct options){.cpus = 1, .memory = "2G", .exact = true, .pmu = true, .share = true};
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, "+:", table, NULL)) != -1) {
 		const char *word = argv[optind - 1];

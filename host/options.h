@@ -17,6 +17,7 @@ struct options {
 	const char *memory;	  /* for QEMU's -m */
 	bool linux_kernel;	  /* Debian's Linux instead of Tally's kernel */
 	bool exact;		  /* one instruction is one nanosecond of the guest's time */
+	bool pmu;		  /* the machine has counters */
 	bool share;		  /* the current folder is the guest's, too */
 	struct texts copies;	  /* --copy, each PATH or PATH:GUESTPATH */
 	struct texts environment; /* --env, each NAME=VALUE */
