@@ -13,6 +13,9 @@
 #include "read.h"
 #include "time.h"
 
+/* Value, two times, id and lost: what a read of one event can consist of. */
+enum { MAX_SINGLE = 5 };
+
 void perf_read_fold_copy(struct perf_event *copy)
 {
 	struct perf_event *root = copy->root;
@@ -78,13 +81,13 @@ static uint64_t *put_identity(uint64_t *out, uint64_t format, const struct perf_
 	return out;
 }
 
-static long read_single(struct perf_event *event, uintptr_t buffer)
+/* Fill in values; returns their size, or 0 for an event in error state. */
+static long read_single(struct perf_event *event, uint64_t *values)
 {
 	struct perf_reading reading = {0};
 	struct reading_one one = {.event = event, .reading = &reading};
 	uint64_t format = event->attr.read_format;
-	uint64_t values[5], *out = values;
-	size_t size;
+	uint64_t *out = values;
 
 	perf_context_run(event->context, read_one, &one);
 	if (one.failed)
@@ -93,8 +96,7 @@ static long read_single(struct perf_event *event, uintptr_t buffer)
 	*out++ = reading.count;
 	out = put_times(out, format, &reading);
 	out = put_identity(out, format, event);
-	size = (size_t)(out - values) * sizeof(*values);
-	return port_copy_to_user(buffer, values, size) ? -EFAULT : (long)size;
+	return (out - values) * (long)sizeof(*values);
 }
 
 struct reading_group {
@@ -134,30 +136,29 @@ static void put_group(uint64_t *out, uint64_t format, struct perf_event *leader,
 }
 
 /*
- * With the context's mutex held, so that the group stays as it is. One block of
- * memory holds the readings and, behind them, what goes to the user.
+ * The same for a group, of which the event is a member. One block of memory, to be
+ * freed by the caller, holds the readings and, behind them, the values.
  */
-static long read_whole_group(const struct perf_event *event, uintptr_t buffer, size_t size)
+static long read_whole_group(const struct perf_event *event, size_t size, void **block,
+			     uint64_t **values)
 {
 	struct perf_event *leader = event->leader, *sibling;
 	unsigned int nr = 1 + leader->nr_siblings;
 	struct perf_reading *reading = port_alloc(nr * sizeof(*reading) + size);
 	struct reading_group group = {.event = event, .readings = reading};
-	uint64_t *values = (uint64_t *)(reading + nr);
-	long result = 0;
 
 	if (!reading)
 		return -ENOMEM;
+	*block = reading;
+	*values = (uint64_t *)(reading + nr);
 	perf_context_run(leader->context, read_group, &group);
-	if (!group.failed) {
-		add_copies(leader, reading);
-		DL_FOREACH2(leader->siblings, sibling, sib_next)
-			add_copies(sibling, ++reading);
-		put_group(values, event->attr.read_format, leader, group.readings);
-		result = port_copy_to_user(buffer, values, size) ? -EFAULT : (long)size;
-	}
-	port_free(group.readings);
-	return result;
+	if (group.failed)
+		return 0;
+	add_copies(leader, reading);
+	DL_FOREACH2(leader->siblings, sibling, sib_next)
+		add_copies(sibling, ++reading);
+	put_group(*values, event->attr.read_format, leader, group.readings);
+	return (long)size;
 }
 
 static bool is_in_error(struct perf_event *event)
@@ -169,9 +170,12 @@ static bool is_in_error(struct perf_event *event)
 	return one.failed;
 }
 
+/* The mutex keeps the group as it is; the user's memory is touched without it. */
 long perf_file_read(struct perf_event *event, uintptr_t buffer, size_t size)
 {
 	struct perf_context *context = event->context;
+	uint64_t single[MAX_SINGLE], *values = single;
+	void *block = NULL;
 	size_t needed;
 	long result;
 
@@ -180,9 +184,12 @@ long perf_file_read(struct perf_event *event, uintptr_t buffer, size_t size)
 	if (size < needed)
 		result = is_in_error(event) ? 0 : -ENOSPC;
 	else if (event->attr.read_format & PERF_FORMAT_GROUP)
-		result = read_whole_group(event, buffer, needed);
+		result = read_whole_group(event, needed, &block, &values);
 	else
-		result = read_single(event, buffer);
+		result = read_single(event, single);
 	port_mutex_unlock(&context->mutex);
+	if (result > 0 && port_copy_to_user(buffer, values, (size_t)result) != 0)
+		result = -EFAULT;
+	port_free(block);
 	return result;
 }
