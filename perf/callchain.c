@@ -16,7 +16,7 @@ enum { NR_MARKERS = 2 };
 
 static struct port_mutex mutex;
 static unsigned int users;
-static unsigned int max_ips;
+static unsigned int max_ips, max_markers; /* as in procfs when the buffers were made */
 static uint64_t **buffers;
 
 void perf_callchain_init(void)
@@ -37,6 +37,7 @@ static int alloc_buffers(void)
 	int nr_cpus = port_nr_cpus();
 
 	max_ips = (unsigned int)perf_sysctl_get(PERF_SYSCTL_MAX_STACK);
+	max_markers = (unsigned int)perf_sysctl_get(PERF_SYSCTL_MAX_CONTEXTS_PER_STACK);
 	buffers = port_alloc((size_t)nr_cpus * sizeof(*buffers));
 	for (int cpu = 0; buffers && cpu < nr_cpus; cpu++) {
 		buffers[cpu] = port_alloc((max_ips + NR_MARKERS) * sizeof(**buffers));
@@ -76,15 +77,16 @@ void perf_callchain_capture(struct perf_callchain *chain, const struct perf_even
 			    const struct port_regs *regs, const struct port_regs *user)
 {
 	uint64_t *ips = buffers[port_cpu()], *out = ips;
-	unsigned int left = attr->sample_max_stack, nr;
+	unsigned int left = attr->sample_max_stack, markers = max_markers, nr;
 
-	if (!attr->exclude_callchain_kernel && !port_regs_user(regs) && left > 0) {
+	if (!attr->exclude_callchain_kernel && !port_regs_user(regs) && left > 0 && markers > 0) {
+		markers--;
 		*out++ = (uint64_t)PERF_CONTEXT_KERNEL;
 		nr = port_callchain_kernel(regs, out, left);
 		out += nr;
 		left -= nr;
 	}
-	if (!attr->exclude_callchain_user && user && left > 0) {
+	if (!attr->exclude_callchain_user && user && left > 0 && markers > 0) {
 		*out++ = (uint64_t)PERF_CONTEXT_USER;
 		out += port_callchain_user(user, out, left);
 	}
