@@ -34,15 +34,68 @@ enum {
 #define UNLINK_REMOVEDIR  0x200u
 #define LCREATE_FLAGS	  (01u | 0200u) /* O_WRONLY, O_EXCL as the protocol has them */
 
-/* A request whose answer has nothing to say, or nothing that we want to know. */
-static int call_and_end(struct p9_msg *m)
+/*
+ * Writes a request: `layout` has a letter for each field that follows, w for
+ * 16 bits, d for 32, q for 64, s for a string ended by NUL. 0 or -ENOMEM, and
+ * then there is nothing to end.
+ */
+static int write_request(struct p9_msg *m, struct p9_super *sb, u8 type, u32 size,
+			 const char *layout, va_list args)
 {
-	return p9_end(m, p9_call(m));
+	int err = p9_begin(m, sb, type, size);
+
+	for (; !err && *layout; layout++) {
+		const char *text;
+
+		switch (*layout) {
+		case 'w':
+			p9_put16(m, (u16)va_arg(args, u32));
+			break;
+		case 'd':
+			p9_put32(m, va_arg(args, u32));
+			break;
+		case 'q':
+			p9_put64(m, va_arg(args, u64));
+			break;
+		case 's':
+			text = va_arg(args, const char *);
+			p9_puts(m, text, strlen(text));
+			break;
+		}
+	}
+	return err;
 }
 
-static void put_name(struct p9_msg *m, const char *s)
+/* A request whose answer the caller reads and ends. *begun: there is something to end. */
+static int ask(struct p9_msg *m, bool *begun, struct p9_super *sb, u8 type, u32 size,
+	       const char *layout, ...)
 {
-	p9_puts(m, s, strlen(s));
+	va_list args;
+	int err;
+
+	va_start(args, layout);
+	err = write_request(m, sb, type, size, layout, args);
+	va_end(args);
+	*begun = !err;
+	return err ? err : p9_call(m);
+}
+
+/* A request whose answer has nothing to say, or nothing that we want to know. */
+static int tell(struct p9_super *sb, u8 type, u32 size, const char *layout, ...)
+{
+	struct p9_msg m;
+	va_list args;
+	int err;
+
+	va_start(args, layout);
+	err = write_request(&m, sb, type, size, layout, args);
+	va_end(args);
+	return err ? err : p9_end(&m, p9_call(&m));
+}
+
+static int end(struct p9_msg *m, bool begun, int err)
+{
+	return begun ? p9_end(m, err) : err;
 }
 
 u32 p9_new_fid(struct p9_super *sb)
@@ -57,14 +110,10 @@ int p9_version(struct p9_super *sb)
 	static const char version[] = "9P2000.L";
 	struct p9_msg m;
 	const char *s;
+	bool begun;
 	u32 msize;
-	int err = p9_begin(&m, sb, TVERSION, SMALL);
+	int err = ask(&m, &begun, sb, TVERSION, SMALL, "ds", P9_MSIZE, version);
 
-	if (err)
-		return err;
-	p9_put32(&m, P9_MSIZE);
-	put_name(&m, version);
-	err = p9_call(&m);
 	if (!err) {
 		msize = p9_get32(&m);
 		if (p9_gets(&m, &s) != strlen(version) || memcmp(s, version, strlen(version)) ||
@@ -72,50 +121,29 @@ int p9_version(struct p9_super *sb)
 			err = -EPROTONOSUPPORT;
 		sb->msize = msize;
 	}
-	return p9_end(&m, err);
+	return end(&m, begun, err);
 }
 
 int p9_attach(struct p9_super *sb, u32 fid)
 {
-	struct p9_msg m;
-	int err = p9_begin(&m, sb, TATTACH, SMALL);
-
-	if (err)
-		return err;
-	p9_put32(&m, fid);
-	p9_put32(&m, P9_NOFID);
-	put_name(&m, "root");
-	put_name(&m, "");
-	p9_put32(&m, 0);
-	return call_and_end(&m);
+	return tell(sb, TATTACH, SMALL, "ddssd", fid, P9_NOFID, "root", "", 0u);
 }
 
 int p9_walk(struct p9_super *sb, u32 fid, u32 newfid, const char *name)
 {
 	struct p9_msg m;
-	int err = p9_begin(&m, sb, TWALK, SMALL);
+	bool begun;
+	int err = name ? ask(&m, &begun, sb, TWALK, SMALL, "ddws", fid, newfid, 1u, name)
+		       : ask(&m, &begun, sb, TWALK, SMALL, "ddw", fid, newfid, 0u);
 
-	if (err)
-		return err;
-	p9_put32(&m, fid);
-	p9_put32(&m, newfid);
-	p9_put16(&m, name ? 1 : 0);
-	if (name)
-		put_name(&m, name);
-	err = p9_call(&m);
 	if (!err && p9_get16(&m) != (name ? 1 : 0))
 		err = -ENOENT;
-	return p9_end(&m, err);
+	return end(&m, begun, err);
 }
 
 void p9_clunk(struct p9_super *sb, u32 fid)
 {
-	struct p9_msg m;
-
-	if (p9_begin(&m, sb, TCLUNK, SMALL))
-		return; /* the server forgets it when the guest ends */
-	p9_put32(&m, fid);
-	(void)call_and_end(&m);
+	(void)tell(sb, TCLUNK, SMALL, "d", fid); /* at worst the server forgets it when the guest ends */
 }
 
 static u64 get_time(struct p9_msg *m)
@@ -128,13 +156,9 @@ static u64 get_time(struct p9_msg *m)
 int p9_getattr(struct p9_super *sb, u32 fid, struct p9_attr *a)
 {
 	struct p9_msg m;
-	int err = p9_begin(&m, sb, TGETATTR, SMALL);
+	bool begun;
+	int err = ask(&m, &begun, sb, TGETATTR, SMALL, "dq", fid, GETATTR_BASIC);
 
-	if (err)
-		return err;
-	p9_put32(&m, fid);
-	p9_put64(&m, GETATTR_BASIC);
-	err = p9_call(&m);
 	if (!err) {
 		p9_get64(&m); /* which fields are right: all basic ones are */
 		p9_get8(&m);
@@ -152,139 +176,59 @@ int p9_getattr(struct p9_super *sb, u32 fid, struct p9_attr *a)
 		a->mtime_ns = get_time(&m);
 		a->ctime_ns = get_time(&m);
 	}
-	return p9_end(&m, err);
+	return end(&m, begun, err);
 }
 
 int p9_setattr(struct p9_super *sb, u32 fid, u32 valid, const struct inode *ino, u64 size)
 {
-	struct p9_msg m;
-	int err = p9_begin(&m, sb, TSETATTR, SMALL);
-
-	if (err)
-		return err;
-	p9_put32(&m, fid);
-	p9_put32(&m, valid);
-	p9_put32(&m, ino->mode & MODE_PERM);
-	p9_put32(&m, ino->uid == 0 ? sb->owner : ino->uid);
-	p9_put32(&m, ino->gid == 0 ? sb->group : ino->gid);
-	p9_put64(&m, size);
-	p9_put64(&m, ino->atime_ns / NSEC_PER_SEC);
-	p9_put64(&m, ino->atime_ns % NSEC_PER_SEC);
-	p9_put64(&m, ino->mtime_ns / NSEC_PER_SEC);
-	p9_put64(&m, ino->mtime_ns % NSEC_PER_SEC);
-	return call_and_end(&m);
+	return tell(sb, TSETATTR, SMALL, "dddddqqqqq", fid, valid, ino->mode & MODE_PERM,
+		    ino->uid == 0 ? sb->owner : ino->uid, ino->gid == 0 ? sb->group : ino->gid,
+		    size, ino->atime_ns / NSEC_PER_SEC, ino->atime_ns % NSEC_PER_SEC,
+		    ino->mtime_ns / NSEC_PER_SEC, ino->mtime_ns % NSEC_PER_SEC);
 }
 
 int p9_lopen(struct p9_super *sb, u32 fid, u32 accmode)
 {
-	struct p9_msg m;
-	int err = p9_begin(&m, sb, TLOPEN, SMALL);
-
-	if (err)
-		return err;
-	p9_put32(&m, fid);
-	p9_put32(&m, accmode);
-	return call_and_end(&m);
+	return tell(sb, TLOPEN, SMALL, "dd", fid, accmode);
 }
 
 int p9_lcreate(struct p9_super *sb, u32 fid, const char *name, u32 mode)
 {
-	struct p9_msg m;
-	int err = p9_begin(&m, sb, TLCREATE, SMALL);
-
-	if (err)
-		return err;
-	p9_put32(&m, fid);
-	put_name(&m, name);
-	p9_put32(&m, LCREATE_FLAGS);
-	p9_put32(&m, mode & MODE_PERM);
-	p9_put32(&m, sb->group);
-	return call_and_end(&m);
+	return tell(sb, TLCREATE, SMALL, "dsddd", fid, name, LCREATE_FLAGS, mode & MODE_PERM,
+		    sb->group);
 }
 
 int p9_mkdir(struct p9_super *sb, u32 fid, const char *name, u32 mode)
 {
-	struct p9_msg m;
-	int err = p9_begin(&m, sb, TMKDIR, SMALL);
-
-	if (err)
-		return err;
-	p9_put32(&m, fid);
-	put_name(&m, name);
-	p9_put32(&m, mode & MODE_PERM);
-	p9_put32(&m, sb->group);
-	return call_and_end(&m);
+	return tell(sb, TMKDIR, SMALL, "dsdd", fid, name, mode & MODE_PERM, sb->group);
 }
 
 int p9_mknod(struct p9_super *sb, u32 fid, const char *name, u32 mode, dev_t rdev)
 {
-	struct p9_msg m;
-	int err = p9_begin(&m, sb, TMKNOD, SMALL);
+	u32 major = (u32)(rdev >> 8 & 0xfff), minor = (u32)((rdev & 0xff) | (rdev >> 12 & 0xfff00));
 
-	if (err)
-		return err;
-	p9_put32(&m, fid);
-	put_name(&m, name);
-	p9_put32(&m, mode);
-	p9_put32(&m, (u32)(rdev >> 8 & 0xfff));
-	p9_put32(&m, (u32)((rdev & 0xff) | (rdev >> 12 & 0xfff00)));
-	p9_put32(&m, sb->group);
-	return call_and_end(&m);
+	return tell(sb, TMKNOD, SMALL, "dsdddd", fid, name, mode, major, minor, sb->group);
 }
 
 int p9_symlink(struct p9_super *sb, u32 fid, const char *name, const char *target)
 {
-	struct p9_msg m;
-	int err = p9_begin(&m, sb, TSYMLINK, 2 * SMALL);
-
-	if (err)
-		return err;
-	p9_put32(&m, fid);
-	put_name(&m, name);
-	put_name(&m, target);
-	p9_put32(&m, sb->group);
-	return call_and_end(&m);
+	return tell(sb, TSYMLINK, 2 * SMALL, "dssd", fid, name, target, sb->group);
 }
 
 int p9_link(struct p9_super *sb, u32 dirfid, const char *name, u32 fid)
 {
-	struct p9_msg m;
-	int err = p9_begin(&m, sb, TLINK, SMALL);
-
-	if (err)
-		return err;
-	p9_put32(&m, dirfid);
-	p9_put32(&m, fid);
-	put_name(&m, name);
-	return call_and_end(&m);
+	return tell(sb, TLINK, SMALL, "dds", dirfid, fid, name);
 }
 
 int p9_unlinkat(struct p9_super *sb, u32 fid, const char *name, bool dir)
 {
-	struct p9_msg m;
-	int err = p9_begin(&m, sb, TUNLINKAT, SMALL);
-
-	if (err)
-		return err;
-	p9_put32(&m, fid);
-	put_name(&m, name);
-	p9_put32(&m, dir ? UNLINK_REMOVEDIR : 0);
-	return call_and_end(&m);
+	return tell(sb, TUNLINKAT, SMALL, "dsd", fid, name, dir ? UNLINK_REMOVEDIR : 0u);
 }
 
 int p9_renameat(struct p9_super *sb, u32 olddir, const char *oldname, u32 newdir,
 		const char *newname)
 {
-	struct p9_msg m;
-	int err = p9_begin(&m, sb, TRENAMEAT, SMALL);
-
-	if (err)
-		return err;
-	p9_put32(&m, olddir);
-	put_name(&m, oldname);
-	p9_put32(&m, newdir);
-	put_name(&m, newname);
-	return call_and_end(&m);
+	return tell(sb, TRENAMEAT, SMALL, "dsds", olddir, oldname, newdir, newname);
 }
 
 ssize_t p9_readlink(struct p9_super *sb, u32 fid, char *buf, size_t size)
@@ -292,43 +236,30 @@ ssize_t p9_readlink(struct p9_super *sb, u32 fid, char *buf, size_t size)
 	struct p9_msg m;
 	const char *s;
 	size_t n = 0;
-	int err = p9_begin(&m, sb, TREADLINK, 2 * SMALL);
+	bool begun;
+	int err = ask(&m, &begun, sb, TREADLINK, 2 * SMALL, "d", fid);
 
-	if (err)
-		return err;
-	p9_put32(&m, fid);
-	err = p9_call(&m);
 	if (!err) {
 		n = p9_gets(&m, &s);
 		n = MIN(n, size);
 		if (s)
 			memcpy(buf, s, n);
 	}
-	err = p9_end(&m, err);
+	err = end(&m, begun, err);
 	return err ? err : (ssize_t)n;
 }
 
 int p9_fsync(struct p9_super *sb, u32 fid)
 {
-	struct p9_msg m;
-	int err = p9_begin(&m, sb, TFSYNC, SMALL);
-
-	if (err)
-		return err;
-	p9_put32(&m, fid);
-	p9_put32(&m, 0);
-	return call_and_end(&m);
+	return tell(sb, TFSYNC, SMALL, "dd", fid, 0u);
 }
 
 int p9_statfs(struct p9_super *sb, u32 fid, struct statfs64 *out)
 {
 	struct p9_msg m;
-	int err = p9_begin(&m, sb, TSTATFS, SMALL);
+	bool begun;
+	int err = ask(&m, &begun, sb, TSTATFS, SMALL, "d", fid);
 
-	if (err)
-		return err;
-	p9_put32(&m, fid);
-	err = p9_call(&m);
 	if (!err) {
 		p9_get32(&m); /* type: the super's own is shown */
 		out->f_bsize = out->f_frsize = p9_get32(&m);
@@ -340,27 +271,24 @@ int p9_statfs(struct p9_super *sb, u32 fid, struct statfs64 *out)
 		p9_get64(&m);
 		out->f_namelen = p9_get32(&m);
 	}
-	return p9_end(&m, err);
+	return end(&m, begun, err);
 }
 
 ssize_t p9_read(struct p9_msg *m, struct p9_super *sb, u32 fid, u64 offset, u32 n, const void **data)
 {
+	bool begun;
+	u32 got = 0;
 	int err;
-	u32 got;
 
 	n = MIN(n, sb->msize - AROUND_DATA);
-	err = p9_begin(m, sb, TREAD, n + AROUND_DATA);
-	if (err)
-		return err;
-	p9_put32(m, fid);
-	p9_put64(m, offset);
-	p9_put32(m, n);
-	err = p9_call(m);
-	got = err ? 0 : p9_get32(m);
-	*data = p9_get_bytes(m, got);
-	if (!err && (got > n || m->failed))
-		err = -EIO;
-	return err ? p9_end(m, err) : (ssize_t)got;
+	err = ask(m, &begun, sb, TREAD, n + AROUND_DATA, "dqd", fid, offset, n);
+	if (!err) {
+		got = p9_get32(m);
+		*data = p9_get_bytes(m, got);
+		if (got > n || m->failed)
+			err = -EIO;
+	}
+	return err ? end(m, begun, err) : (ssize_t)got;
 }
 
 ssize_t p9_write(struct p9_super *sb, u32 fid, u64 offset, const void *src, u32 n)
@@ -393,16 +321,11 @@ ssize_t p9_write(struct p9_super *sb, u32 fid, u64 offset, const void *src, u32 
 int p9_readdir(struct p9_super *sb, u32 fid, u64 offset, struct p9_msg *m)
 {
 	u32 n = MIN(32u * 1024, sb->msize - AROUND_DATA), got;
-	int err = p9_begin(m, sb, TREADDIR, n + AROUND_DATA);
+	bool begun;
+	int err = ask(m, &begun, sb, TREADDIR, n + AROUND_DATA, "dqd", fid, offset, n);
 
 	if (err)
-		return err;
-	p9_put32(m, fid);
-	p9_put64(m, offset);
-	p9_put32(m, n);
-	err = p9_call(m);
-	if (err)
-		return p9_end(m, err);
+		return end(m, begun, err);
 	got = p9_get32(m);
 	m->end = MIN(m->end, m->pos + got);
 	return (int)got;
