@@ -290,7 +290,17 @@ static void copy_command(const char *word)
 	free(path);
 }
 
-static void copy_argument(const char *word)
+/* perf would run such a file with sh, which then complains about its first line. */
+static void warn_of_other_elf(const char *word, const char *path)
+{
+	struct stat st;
+
+	if (!is_system(path) && stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+	    access(path, X_OK) == 0 && kind_of(path) == KIND_OTHER_ELF)
+		say("%s: is not a program for arm64", word);
+}
+
+static void copy_argument(const char *word, bool of_perf)
 {
 	char *path, *cwd;
 	struct stat st;
@@ -298,6 +308,8 @@ static void copy_argument(const char *word)
 	if (*word != '/' && strncmp(word, "./", 2) != 0 && strncmp(word, "../", 3) != 0)
 		return;
 	path = absolute(word);
+	if (of_perf)
+		warn_of_other_elf(word, path);
 	cwd = absolute(".");
 	if (!is_system(path) && !is_shared(path) && stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
 	    access(path, R_OK) == 0 && (below(path, cwd) || kind_of(path) == KIND_ARM64))
@@ -312,7 +324,7 @@ int files_collect(const struct options *options, const char *shared)
 	start_archive();
 	copy_command(options->command[0]);
 	for (char **word = options->command + 1; *word; word++)
-		copy_argument(*word);
+		copy_argument(*word, strcmp(options->command[0], "perf") == 0);
 	for (size_t i = 0; i < options->copies.count; i++)
 		copy_option(options->copies.at[i]);
 	if (archive.size == 0) {

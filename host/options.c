@@ -36,9 +36,9 @@ static const char help[] =
 	"  --verbose             say how QEMU is called, and how long the parts took\n"
 	"  --help, --version     say this, or the version, and end\n"
 	"\n"
-	"CMD, and arguments that begin with ./ or ../ or /, name files of this machine where there\n"
-	"are such files: they are copied to the same path of the guest. The system's folders, such\n"
-	"as /usr and /bin, are always the guest's own: Debian's, for arm64.\n"
+	"The current folder is the guest's as well, at the same path, read and write. What is outside\n"
+	"of it is not, except CMD itself, arm64 programs named by ../PATH or /PATH, and --copy. The\n"
+	"system's folders, such as /usr and /bin, are always the guest's own: Debian's, for arm64.\n"
 	"\n"
 	"The exit status is CMD's own. 124: out of time; 125: Tally or QEMU failed; 126: CMD cannot\n"
 	"be run; 127: there is no CMD. On a terminal, three times Ctrl-] ends the guest.\n";
