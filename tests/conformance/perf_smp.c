@@ -187,7 +187,7 @@ TEST(opened_and_closed_on_a_running_task, "LIFE-REMOTE LIFE-ONCE")
 	if (sched_setaffinity(pid, sizeof(cpu_set_t), &(cpu_set_t){ .__bits = { 2 } }))
 		FAIL("cannot place the spinner");
 	attr.disabled = 0;
-	for (int i = 0; i < 100; i++) {
+	for (int i = 0; i < 40; i++) {
 		int fd = open_or_skip(&attr, pid, -1, -1);
 
 		EXPECT(fd >= 0);
