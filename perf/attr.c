@@ -115,18 +115,12 @@ static int check_sample_type(struct perf_event_attr *attr)
 
 static int check_combinations(const struct perf_event_attr *attr)
 {
-	uint64_t now;
-
 	if (attr->inherit_thread && !attr->inherit)
 		return -EINVAL;
 	if (attr->remove_on_exec && attr->enable_on_exec)
 		return -EINVAL;
 	if (attr->sigtrap && !attr->remove_on_exec)
 		return -EINVAL;
-	if (attr->inherit && (attr->sample_type & PERF_SAMPLE_READ))
-		return -EINVAL;
-	if (attr->use_clockid)
-		return port_clock_id(attr->clockid, &now);
 	return 0;
 }
 

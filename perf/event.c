@@ -18,9 +18,10 @@ uint32_t perf_live_events(void)
 	return atomic_load_explicit(&live_events, memory_order_relaxed);
 }
 
+/* As on Linux also one that only counts: sample_max_stack is checked for it, too. */
 static bool wants_callchain(const struct perf_event *event)
 {
-	return perf_event_is_sampling(event) && (event->attr.sample_type & PERF_SAMPLE_CALLCHAIN);
+	return (event->attr.sample_type & PERF_SAMPLE_CALLCHAIN) != 0;
 }
 
 static void destroy(struct perf_event *event)

@@ -51,11 +51,14 @@ static int check_arguments(const struct opening *opening)
 	return 0;
 }
 
+/* A bad file descriptor and a missing task have been told of by now, as on Linux. */
 static int check_target(const struct opening *opening)
 {
 	if (opening->cpu < -1 || opening->cpu >= port_nr_cpus())
 		return -EINVAL;
 	if (opening->pid == -1 && (opening->cpu == -1 || opening->attr.sigtrap))
+		return -EINVAL;
+	if (opening->attr.inherit && (opening->attr.sample_type & PERF_SAMPLE_READ))
 		return -EINVAL;
 	return 0;
 }
@@ -222,12 +225,14 @@ static int hold_context_of_cpu(struct opening *opening)
 
 static int check_can_sample(const struct perf_event *event)
 {
+	uint64_t now;
+
 	if (perf_event_is_sampling(event) && (event->hw.pmu->caps & PERF_PMU_NO_INTERRUPT))
 		return -EOPNOTSUPP;
 	/* Neither a synchronous signal nor an AUX area is to be had. */
 	if (event->attr.sigtrap || event->attr.aux_output || event->attr.aux_sample_size)
 		return -EOPNOTSUPP;
-	return 0;
+	return event->attr.use_clockid ? port_clock_id(event->attr.clockid, &now) : 0;
 }
 
 static long open_event(struct opening *opening)
@@ -237,6 +242,9 @@ static long open_event(struct opening *opening)
 
 	if (opening->task && leader && leader->attr.inherit != opening->attr.inherit)
 		return -EINVAL;
+	result = check_target(opening);
+	if (result)
+		return result;
 	result = perf_event_create(&opening->attr, opening->task != NULL, opening->cpu, NULL,
 				   &opening->event);
 	if (result)
@@ -301,8 +309,6 @@ long perf_sys_event_open(uintptr_t attr, int pid, int cpu, int group_fd, unsigne
 		error = perf_access_attr(&opening.attr);
 	if (!error)
 		error = check_arguments(&opening);
-	if (!error)
-		error = check_target(&opening);
 	if (error)
 		return error;
 	return open_in_group(&opening, group_fd);

@@ -139,6 +139,35 @@ TEST(which_task_and_cpu, "CTL-SELF ACC-ERRORS")
 	close(fd);
 }
 
+/* Which of several faults is told of: the descriptor's, then the task's, then the event's own. */
+TEST(order_of_faults, "ACC-ERRORS")
+{
+	struct perf_event_attr attr = dummy(), clock = dummy();
+
+	EXPECT_ERRNO(perf_open(&attr, -1, -1, 1000, 0), EBADF);
+	EXPECT_ERRNO(perf_open(&attr, 0, -2, 1000, 0), EBADF);
+	EXPECT_ERRNO(perf_open(&attr, 0, 100000, -5, 0), EBADF);
+	EXPECT_ERRNO(perf_open(&attr, 999999, -2, -1, 0), ESRCH);
+	clock.use_clockid = 1;
+	clock.clockid = 13;
+	EXPECT_ERRNO(perf_open(&clock, 0, -1, -1, 0), EINVAL);
+	EXPECT_ERRNO(perf_open(&clock, 0, -1, 1000, 0), EBADF);
+	EXPECT_ERRNO(perf_open(&clock, 999999, -1, -1, 0), ESRCH);
+	attr.inherit = 1;
+	attr.sample_type = PERF_SAMPLE_READ;
+	EXPECT_ERRNO(perf_open(&attr, 0, -1, -1, 0), EINVAL);
+	EXPECT_ERRNO(perf_open(&attr, 999999, -1, -1, 0), ESRCH);
+}
+
+TEST(call_chain_depth_is_limited_for_counting_too, "ACC-LIMITS")
+{
+	struct perf_event_attr attr = dummy();
+
+	attr.sample_type = PERF_SAMPLE_CALLCHAIN;
+	attr.sample_max_stack = 60000;
+	EXPECT_ERRNO(perf_open(&attr, 0, -1, -1, 0), EOVERFLOW);
+}
+
 TEST(close_on_exec_when_asked, "ACC-ERRORS")
 {
 	struct perf_event_attr attr = dummy();
