@@ -24,10 +24,12 @@ static char folder[] = "/tmp/exec.XXXXXX";
 static const char *file(const char *name, const void *bytes, size_t n, mode_t mode)
 {
 	static char path[128];
+	static bool made;
 	int fd;
 
-	if (folder[10] == 'X' && !mkdtemp(folder))
+	if (!made && !mkdtemp(folder))
 		return NULL;
+	made = true;
 	snprintf(path, sizeof(path), "%s/%s", folder, name);
 	fd = open(path, O_CREAT | O_WRONLY | O_TRUNC, 0600);
 	if (fd < 0 || write(fd, bytes, n) != (ssize_t)n || fchmod(fd, mode) || close(fd))
