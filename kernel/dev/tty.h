@@ -89,7 +89,7 @@ void tty_hangup(struct tty *tty);
 /* The session leader takes or gives up its terminal. */
 int tty_become_controlling(struct tty *tty, bool steal);
 void tty_give_up(struct process *p);
-/* PROC calls this when a session leader exits. */
+/* proc/exit.c calls this when a session leader exits. */
 void tty_session_exit(struct process *leader);
 /*
  * The current process uses its terminal from the background: sends `sig`
