@@ -197,11 +197,15 @@ static void copy_tree(const char *path, const char *to)
 		fts_close(tree);
 }
 
-/* The absolute path of a word of the command line, with "." and ".." resolved by name only. */
+/*
+ * The absolute path of a word of the command line, with "." and ".." resolved by name only.
+ * In a current folder that has been removed, names lead to where nothing is shared or copied.
+ */
 static char *absolute(const char *word)
 {
 	char *cwd = getcwd(NULL, 0);
-	char *path = *word == '/' || !cwd ? strdup(word) : textf("%s/%s", cwd, word);
+	char *path = *word == '/' ? strdup(word)
+				  : textf("%s/%s", cwd ? cwd : "/proc/self/cwd", word);
 	char *out = path, *part = path;
 
 	if (!path)

@@ -51,6 +51,13 @@ with tempfile.TemporaryDirectory() as folder:
         equal(f"{name}-status", got[0], status)
         equal(f"{name}-message", got[2], f"{sentence}\n")
 
+    # A current folder that has been removed.
+    got = subprocess.run(["sh", "-c", 'mkdir gone && cd gone && rmdir ../gone && exec "$@"', "sh",
+                          os.path.abspath(TALLY[0]), *TALLY[1:],
+                          "--timeout", str(harness.LIMIT), "pwd"],
+                         cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    equal("removed-folder", (got.returncode, got.stdout), (0, b"/\n"))
+
     # QEMU missing, and QEMU that does not understand what it is told.
     got = run("true", env=dict(os.environ, PATH=folder))
     equal("no-qemu-status", got[0], 125)
