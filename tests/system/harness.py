@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What system tests share: running tally, with pipes or on a terminal, and reporting.
 
-A system test is a program tests/system/*.py or *.sh (this file excepted). It is called with the
+A system test is a program tests/system/*.py (this file excepted). It is called with the
 folder of the project as its current folder and two variables: TALLY, the command with the option
 that selects the kernel, and KERNEL, which is tally or linux. For each thing it tests it prints
 one line, "ok NAME", "not ok NAME: WHY" or "skip NAME: WHY"; ./check counts these.
