@@ -25,6 +25,7 @@
 enum { MAX_COUNTERS = 32 };
 
 /* attr.config1, as arm64 Linux defines it. */
+#define CONFIG1_LONG 1U
 #define CONFIG1_RDPMC 2U
 
 /* The events on the counters of one CPU. Only that CPU touches it. */
@@ -143,6 +144,10 @@ static int armv8_event_init(struct perf_hw_event *hw)
 		return event;
 	if ((attr->config1 & CONFIG1_RDPMC) != 0 && !hw->of_task)
 		return -EINVAL;
+	/* User mode reads what one counter holds, which may not be as long as asked for. */
+	if ((attr->config1 & CONFIG1_LONG) != 0 && (attr->config1 & CONFIG1_RDPMC) != 0 &&
+	    event != ARMV8_EVENT_CPU_CYCLES && event_counter_mask != UINT64_MAX)
+		return -EOPNOTSUPP;
 	if (attr->exclude_idle || (attr->sample_type & PERF_SAMPLE_BRANCH_STACK))
 		return -EOPNOTSUPP;
 	hw->user_access = (attr->config1 & CONFIG1_RDPMC) != 0;

@@ -162,6 +162,19 @@ TEST(not_allowed, "CTL-RDPMC")
 	set_access("0");
 }
 
+/* User mode cannot read 64 bits of a counter that has 32, as those of this machine do. */
+TEST(longer_than_the_counter, "CTL-RDPMC")
+{
+	struct perf_event_attr attr = instructions_u();
+	int fd;
+
+	attr.config1 = CONFIG1_LONG;
+	fd = open_or_skip(&attr, 0, -1, -1);
+	EXPECT(fd >= 0);
+	attr.config1 = CONFIG1_LONG | CONFIG1_RDPMC;
+	EXPECT_ERRNO(perf_open(&attr, 0, -1, -1, 0), EOPNOTSUPP);
+}
+
 /* The time of day of records, computed from the counter that user mode reads. */
 TEST(time_conversion, "CTL-RDPMC")
 {
