@@ -281,6 +281,7 @@ int port_fd_install(struct perf_event *event, bool cloexec)
 		kfree(pf);
 		return fd;
 	}
+	sched_counters_used();
 	*pf = (struct perf_file){.event = event, .file = f, .work = {.fn = send_signals}};
 	f->priv = pf;
 	irq = spin_lock_irqsave(&put_off_lock);

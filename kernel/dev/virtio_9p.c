@@ -116,6 +116,8 @@ u32 p9_device_call(struct p9_device *d, void *request, u32 request_len, void *an
 	wait_event(&d->room, !virtq_add_pair(&d->queue, request, request_len, answer, answer_size,
 					     &call));
 	virtq_notify(&d->queue);
+	sched_host_wait_begin();
 	wait_event(&d->answered, reap(d, &call));
+	sched_host_wait_end();
 	return call.len;
 }

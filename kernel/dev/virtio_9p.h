@@ -3,7 +3,8 @@
  * The virtio transport of 9P (virtio 1.2 calls the device "9P transport"): a
  * device with one queue. Each request is a chain of two buffers, the message
  * and room for the answer. The host's server works on its own time, so the
- * caller sleeps; while nobody else runs, the guest's clock stands still.
+ * caller sleeps; while nobody else runs, the guest's clock stands still, or, if
+ * QEMU has timers, an idle CPU spins (sched_host_wait_begin()).
  */
 #ifndef TALLY_DEV_VIRTIO_9P_H
 #define TALLY_DEV_VIRTIO_9P_H

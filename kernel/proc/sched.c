@@ -569,12 +569,31 @@ void sched_init_cpu(unsigned cpu)
 	t->last_stamp = clock_ns();
 }
 
+static u32 host_waits; /* big lock for writing */
+static bool counters_used;
+
+void sched_counters_used(void)
+{
+	counters_used = true;
+}
+
+void sched_host_wait_begin(void)
+{
+	WRITE_ONCE(host_waits, host_waits + 1);
+}
+
+void sched_host_wait_end(void)
+{
+	WRITE_ONCE(host_waits, host_waits - 1);
+}
+
 void sched_idle_loop(void)
 {
 	for (;;) {
 		irq_disable();
 		while (!current->need_resched) {
-			arch_cpu_idle();
+			if (!READ_ONCE(host_waits) || !(counters_used || timer_awaited()))
+				arch_cpu_idle();
 			irq_enable(); /* what woke us is handled here */
 			irq_disable();
 		}

@@ -111,6 +111,17 @@ struct pt_regs *timer_interrupted_regs(void);
 bool need_resched(void);
 void sched_init_cpu(unsigned cpu);		/* makes the idle task of the CPU that calls, becomes it */
 void sched_idle_loop(void) __noreturn;		/* the end of boot on each CPU */
+
+/*
+ * Around a wait for the host (big lock held): meanwhile idle CPUs spin, if timers are set. If all
+ * CPUs slept, QEMU's clock would jump to the next timer (-icount sleep=off) before the host had any
+ * time to answer, and alarms and timeouts would go off early. Without timers it stands still.
+ */
+void sched_host_wait_begin(void);
+void sched_host_wait_end(void);
+/* An event was opened: QEMU sets timers for counters, also for those that stand still. Big lock held. */
+void sched_counters_used(void);
+
 void sched_new_task(struct task *t);		/* a new task becomes runnable: least loaded CPU it may use */
 int sched_set_affinity(struct task *t, u64 mask); /* moves it at once if it must; -EINVAL: no such CPU online */
 void sched_yield_current(void);

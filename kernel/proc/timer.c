@@ -36,6 +36,14 @@ void timer_arm_before(u64 deadline)
 	}
 }
 
+bool timer_awaited(void)
+{
+	for (unsigned cpu = 0; cpu < nr_cpus(); cpu++)
+		if (READ_ONCE(timer_cpus[cpu].list))
+			return true;
+	return false;
+}
+
 static void insert_sorted(struct timer_cpu *tc, struct ktimer *t)
 {
 	struct ktimer *later;
