@@ -81,6 +81,8 @@ struct perf_cpu {
 	struct perf_event *halted;	   /* active events that stand still */
 	struct port_timer halt_timer;	   /* started for halt_when, if there are any */
 	uint64_t halt_when;
+	uint64_t share_began; /* time for samples is rationed in bursts, see overflow.c */
+	uint64_t share_spent; /* ns of this burst */
 	struct perf_site switching; /* where the scheduler called the switch hook we are in */
 };
 

@@ -31,6 +31,14 @@ static const uint64_t ns_per_s = 1000000000;
 static const uint64_t burst_ns = 4000000;
 static const uint64_t bursts_per_s = 250;
 
+/*
+ * All samples of a CPU together may take a quarter of its time, Linux's default, so that the
+ * CPU gets on with its work whatever is asked of it. One sample counts for no more than
+ * most_ns: the clock may have jumped for other reasons, as when the CPU itself is virtual.
+ */
+static const uint64_t share_ns = 1000000;
+static const uint64_t most_ns = 100000;
+
 /* A first guess for frequency mode: this fraction of what one count per ns gives. */
 enum { FIRST_GUESS_FRACTION = 1000 };
 
@@ -206,17 +214,34 @@ static void end_throttle(struct perf_event *event)
 	record_throttle(event, PERF_RECORD_UNTHROTTLE);
 }
 
-/* Whether this sample is one too many, in which case it is the last for a while. */
-static void ration(struct perf_event *event)
+/* Charge this CPU for a sample; whether its share is used up. */
+static bool share_is_spent(uint64_t began, uint64_t now)
+{
+	struct perf_cpu *cpu = perf_this_cpu();
+
+	if (now - cpu->share_began >= burst_ns) {
+		cpu->share_began = now;
+		cpu->share_spent = 0;
+	}
+	cpu->share_spent += now - began < most_ns ? now - began : most_ns;
+	return cpu->share_spent > share_ns;
+}
+
+/*
+ * Whether this sample, which began to be taken at @began, is one too many, in which case it is
+ * the last for a while.
+ */
+static void ration(struct perf_event *event, uint64_t began)
 {
 	uint64_t max = (uint64_t)perf_sysctl_get(PERF_SYSCTL_MAX_SAMPLE_RATE) / bursts_per_s;
 	uint64_t now = port_clock();
+	bool spent = share_is_spent(began, now);
 
 	if (now - event->burst_began >= burst_ns) {
 		event->burst_began = now;
 		event->burst = 0;
 	}
-	if (++event->burst <= at_least_one(max))
+	if (++event->burst <= at_least_one(max) && !spent)
 		return;
 	record_throttle(event, PERF_RECORD_THROTTLE);
 	halt(event, PERF_HALT_THROTTLED, event->burst_began + burst_ns);
@@ -265,6 +290,7 @@ void perf_overflow_go_on(struct perf_event *event)
 void perf_overflow(struct perf_hw_event *hw, const struct port_regs *regs, uint64_t addr)
 {
 	struct perf_event *event = perf_event_of_hw(hw);
+	uint64_t began = port_clock();
 	int si_code = CODE_POLL_IN;
 
 	if (hw->sample_period == 0 || event->halt != PERF_HALT_NONE)
@@ -275,7 +301,7 @@ void perf_overflow(struct perf_hw_event *hw, const struct port_regs *regs, uint6
 		si_code = CODE_POLL_HUP;
 		halt(event, PERF_HALT_REFRESH, 0);
 	} else {
-		ration(event);
+		ration(event, began);
 	}
 	port_signal(perf_event_root(event), si_code);
 }
