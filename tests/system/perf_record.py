@@ -10,9 +10,10 @@ WEIGHTS = os.path.abspath("build/arm64/tests/system/programs/weights")
 BY_SYMBOL = "perf report -i p.data --stdio --no-children -g none --sort symbol 2>/dev/null"
 
 
-def shell(script, options=()):
+def shell(script, options=(), stdin=b""):
     """A script in /tmp of the guest, where `weights` is at hand: its output, errors included."""
-    status, out, err = run("sh", "-c", "exec 2>&1; cd /tmp; " + script, options=["--copy", WEIGHTS + ":/tmp/weights", "--copy", WEIGHTS + "-dynamic:/tmp/weights-dynamic", *options])
+    status, out, err = run("sh", "-c", "exec 2>&1; cd /tmp; " + script, options=["--copy", WEIGHTS + ":/tmp/weights", "--copy", WEIGHTS + "-dynamic:/tmp/weights-dynamic", *options],
+                           stdin=stdin)
     return status, out.decode(errors="replace") + err
 
 
@@ -50,8 +51,8 @@ for how in ("fork", "threads", "beside"):
 # The number of samples, and the same bytes every time.
 script = ("perf record -e instructions:u -c 87011 -o p.data ./weights alone 2000; perf script -i p.data | sha256sum; "
           "perf stat -x, -e instructions:u ./weights alone 2000")
-# Times are in it: without the shared folder, whose answers come when the host gives them.
-first, second = (shell(script, ["--no-share"])[1] for _ in range(2))
+# Times are in it: so without a shared folder and a standard input, which answer when the host does.
+first, second = (shell(script, ["--no-share"], None)[1] for _ in range(2))
 counted = int((re.findall(r"^(\d+),,instructions:u", first, re.M) or ["0"])[0])
 report("samples-times-period (SLICE-PERIOD)", counted and abs(samples(first) * 87011 - counted) <= 2 * 87011,
        f"{samples(first)} samples of {counted}")

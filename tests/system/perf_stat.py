@@ -13,7 +13,7 @@ BUSY = "while :; do :; done & p=$!; "
 
 def stat(*words, options=()):
     """perf stat WORDS: its status and its table, without the workload's own output."""
-    status, _, err = run("perf", "stat", *words, options=options)
+    status, _, err = run("perf", "stat", *words, options=options, stdin=None)
     return status, err
 
 
