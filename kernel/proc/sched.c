@@ -594,6 +594,8 @@ void sched_idle_loop(void)
 		while (!current->need_resched) {
 			if (!READ_ONCE(host_waits) || !(counters_used || timer_awaited()))
 				arch_cpu_idle();
+			else
+				cpu_relax(); /* QEMU may have other CPUs to run on the same thread */
 			irq_enable(); /* what woke us is handled here */
 			irq_disable();
 		}
