@@ -38,9 +38,9 @@ for mode, extra, event in (("exact", [], "instructions"), ("parallel", ["--no-ex
     equal(f"{mode}: benchmarks end well", (status, err if status else ""), (0, ""))
 
 # Exact among others on one CPU. (On several, QEMU counts the instructions of all together: docs/host.md.)
-alone = perf("stat", "-x,", "-e", "instructions:u", WEIGHTS, "alone", "50")[1]
-beside = run("sh", "-c", "(while :; do :; done) & (while :; do :; done) & "
-             f"perf stat -x, -e instructions:u {WEIGHTS} alone 50")[2]
+measured = f"perf stat -x, -e instructions:u {WEIGHTS} alone 50"
+alone = run("sh", "-c", f"{measured}; :")[2]
+beside = run("sh", "-c", f"(while :; do :; done) & (while :; do :; done) & {measured}; :")[2]
 equal("the same among others (SLICE-IN SLICE-OUT)", column(beside), column(alone))
 
 # Groups and single events at once: the same shape as on Linux, and counts that agree.
