@@ -592,10 +592,9 @@ void sched_idle_loop(void)
 	for (;;) {
 		irq_disable();
 		while (!current->need_resched) {
-			if (!READ_ONCE(host_waits) || !(counters_used || timer_awaited()))
+			if (nr_cpus() > 1 || !READ_ONCE(host_waits) ||
+			    !(counters_used || timer_awaited()))
 				arch_cpu_idle();
-			else
-				cpu_relax(); /* QEMU may have other CPUs to run on the same thread */
 			irq_enable(); /* what woke us is handled here */
 			irq_disable();
 		}

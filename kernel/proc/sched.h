@@ -118,7 +118,7 @@ void sched_idle_loop(void) __noreturn;		/* the end of boot on each CPU */
  * time to answer, and alarms and timeouts would go off early. Without timers it stands still.
  */
 void sched_host_wait_begin(void);
-void sched_host_wait_end(void);
+void sched_host_wait_end(void); /* with several CPUs none spins: they share QEMU's thread */
 /* An event was opened: QEMU sets timers for counters, also for those that stand still. Big lock held. */
 void sched_counters_used(void);
 

@@ -33,6 +33,8 @@ for mode, extra, event in (("exact", [], "instructions"), ("parallel", ["--no-ex
     status, out = perf("record", "-a", "-e", "cycles", "-c", "300007", "-o", "/tmp/p.data", "--", "sh", "-c",
                        "perf bench sched messaging -g 1 -l 50 >/dev/null", options=options)
     report(f"{mode}: a ring for each CPU", status == 0 and re.search(r"\(\d+ samples\)", out), out)
+    if mode == "exact":
+        continue  # four threads that never sleep take QEMU's one thread minutes
     status, out, err = run("sh", "-c", "perf bench sched messaging -g 2 -l 20 && perf bench sched pipe -l 500 && "
                            "perf bench futex hash -r 1 -t 4", options=options)
     equal(f"{mode}: benchmarks end well", (status, err if status else ""), (0, ""))
