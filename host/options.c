@@ -175,7 +175,7 @@ static void apply(struct options *options, int option, const char *value)
 
 void options_parse(struct options *options, int argc, char **argv)
 {
-	int option;
+	int option, before = 1;
 
 	*options = (struct options){.cpus = 1, .memory = "2G", .exact = true, .pmu = true, .share = true};
 	opterr = 0;
@@ -191,8 +191,10 @@ void options_parse(struct options *options, int argc, char **argv)
 		else if (option == '?')
 			die(EXIT_USAGE, "there is no option %s; see tally --help", word);
 		apply(options, option, optarg);
+		before = optind;
 	}
 	if (optind == argc)
 		die(EXIT_USAGE, "what shall be run? See tally --help");
 	options->command = argv + optind;
+	options->of_guest = optind > before; /* getopt has passed over "--" */
 }

@@ -24,6 +24,7 @@ struct options {
 	const char *log;	  /* where the kernel's console goes, or NULL */
 	unsigned int timeout;	  /* seconds, or 0 for none */
 	char **command;		  /* CMD ARGS..., ended by NULL */
+	bool of_guest;		  /* "--" before CMD: it is none of tally's own commands */
 };
 
 /*

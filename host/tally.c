@@ -1,28 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * tally [OPTIONS] CMD ARGS...: runs an arm64 command on Tally's kernel, or on Linux, in QEMU, as
- * if it were local. This file puts the parts together; see docs/host.md.
+ * if it were local; or CMD is one of tally's own. See docs/host.md.
  */
-#include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "cache.h"
-#include "files.h"
-#include "machine.h"
+#include "guest.h"
 #include "options.h"
-#include "relay.h"
-#include "say.h"
-#include "terminal.h"
+#include "subcommand.h"
 
 /* Nothing that is opened later shall become a standard descriptor by chance. */
 static void open_standard_descriptors(void)
@@ -35,196 +22,15 @@ static void open_standard_descriptors(void)
 	close(fd);
 }
 
-/* The folder of the guest's build, found from where this program is: build/host/host/tally. */
-static char *guest_build(void)
-{
-	char path[PATH_MAX], *slash;
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
-
-	if (n < 0)
-		die(EXIT_TALLY, "cannot find out where tally is: %s", strerror(errno));
-	path[n] = '\0';
-	for (int up = 0; up < 3; up++) {
-		slash = strrchr(path, '/');
-		if (!slash)
-			die(EXIT_TALLY, "tally is not in its build folder");
-		*slash = '\0';
-	}
-	return textf("%s/arm64", path);
-}
-
-static void put(FILE *run, const char *key, const char *value)
-{
-	fprintf(run, "%s=%s%c", key, value, '\0');
-}
-
-/*
- * The command's environment is the same everywhere, since its size alone changes what a program
- * executes; only TERM is taken from here, where there is a terminal.
- */
-static void put_environment(FILE *run, const struct options *options, const struct wiring *wiring)
-{
-	const char *term = getenv("TERM");
-
-	put(run, "env", "HOME=/root");
-	put(run, "env", "LANG=C.UTF-8");
-	put(run, "env", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
-	fprintf(run, "env=TERM=%s%c", wiring->terminal >= 0 && term && *term ? term : "dumb", '\0');
-	for (size_t i = 0; i < options->environment.count; i++)
-		put(run, "env", options->environment.at[i]);
-}
-
-/* What PID 1 shall do (opt/tally/run): NUL-terminated texts key=value. Returns a descriptor. */
-static int describe_run(const struct options *options, const struct wiring *wiring,
-			const char *shared)
-{
-	static const char *const names[] = {
-		[ENDPOINT_NULL] = "null",
-		[ENDPOINT_TTY] = "tty",
-		[ENDPOINT_PORT] = "port",
-		[ENDPOINT_SAME] = "same",
-	};
-	int fd = memfd_create("tally-run", MFD_CLOEXEC);
-	FILE *run = fd < 0 ? NULL : fdopen(dup(fd), "w");
-	char *cwd = getcwd(NULL, 0);
-	unsigned int rows, columns;
-
-	if (!run)
-		die(EXIT_TALLY, "cannot make a file in memory: %s", strerror(errno));
-	put(run, "cwd", cwd ? cwd : "/");
-	put(run, "fd0", names[wiring->fd[0]]);
-	put(run, "fd1", names[wiring->fd[1]]);
-	put(run, "fd2", names[wiring->fd[2]]);
-	if (wiring->terminal >= 0) {
-		terminal_size(wiring->terminal, &rows, &columns);
-		fprintf(run, "rows=%u%ccols=%u%c", rows, '\0', columns, '\0');
-	}
-	put_environment(run, options, wiring);
-	for (char **word = options->command; *word; word++)
-		put(run, "arg", *word);
-	if (shared)
-		put(run, "share", MACHINE_SHARE_TAG);
-	free(cwd);
-	if (fclose(run))
-		die(EXIT_TALLY, "cannot make a file in memory: %s", strerror(errno));
-	return fd;
-}
-
-enum { TAIL = 4096 };
-
-/* Prints the last of what is in a file, from the start of a line on. */
-static void show_tail(int fd, const char *title)
-{
-	char text[TAIL + 1];
-	struct stat st;
-	off_t from;
-	ssize_t n;
-	char *start = text;
-
-	if (fstat(fd, &st) || st.st_size == 0)
-		return;
-	from = st.st_size > TAIL ? st.st_size - TAIL : 0;
-	n = pread(fd, text, TAIL, from);
-	if (n <= 0)
-		return;
-	text[n] = '\0';
-	if (from && strchr(text, '\n'))
-		start = strchr(text, '\n') + 1;
-	fprintf(stderr, "tally: %s:\n%s%s", title, start, text[n - 1] == '\n' ? "" : "\n");
-}
-
-static void show_logs(const struct machine *machine)
-{
-	show_tail(machine->console, "the last of the kernel's log");
-	show_tail(machine->errors, "QEMU says");
-}
-
-/* QEMU 7.2 is the first that has all that is asked of it (dtb-randomness). */
-static void check_version(void)
-{
-	FILE *out = popen(MACHINE_QEMU " --version 2>/dev/null", "r");
-	int major = 0, minor = 0;
-
-	if (!out)
-		return;
-	if (fscanf(out, "QEMU emulator version %d.%d", &major, &minor) == 2 &&
-	    (major < 7 || (major == 7 && minor < 2)))
-		say("QEMU 7.2 or later is needed; this is QEMU %d.%d", major, minor);
-	pclose(out);
-}
-
-/* Ends this program as the command ended, so that a shell sees no difference. */
-static void end_by_signal(int number)
-{
-	struct rlimit none = {0, 0};
-	sigset_t set;
-
-	terminal_restore();
-	setrlimit(RLIMIT_CORE, &none);
-	signal(number, SIG_DFL);
-	sigemptyset(&set);
-	sigaddset(&set, number);
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
-	raise(number);
-	exit(128 + number);
-}
-
-static void finish(const struct machine *machine, const struct outcome *outcome,
-		   const struct options *options)
-{
-	terminal_restore();
-	if (outcome->write_error)
-		say("cannot write the output: %s", strerror(outcome->write_error));
-	switch (outcome->how) {
-	case ENDED_EXIT:
-		exit(outcome->value == 0 && outcome->write_error ? EXIT_TALLY : outcome->value);
-	case ENDED_SIGNAL:
-		end_by_signal(outcome->value);
-		break;
-	case ENDED_TIMEOUT:
-		if (say_verbose)
-			show_logs(machine);
-		die(EXIT_TIMED_OUT, "the command did not end within %u s", options->timeout);
-	case ENDED_BY_KEY:
-		die(EXIT_TALLY, "the guest was ended by Ctrl-]");
-	case ENDED_BADLY:
-		show_logs(machine);
-		die(EXIT_TALLY, "the command had ended, but the kernel then failed to shut down");
-	case ENDED_NO_STATUS:
-		show_logs(machine);
-		check_version();
-		die(EXIT_TALLY, "the guest ended before the command did");
-	}
-}
-
 int main(int argc, char **argv)
 {
+	const struct subcommand *own;
 	struct options options;
-	struct images images;
-	struct machine machine;
-	struct wiring wiring;
-	struct outcome outcome;
-	struct timespec begin, end;
-	int run, files;
-	char *shared; /* the folder that host and guest share, or NULL */
 
 	open_standard_descriptors();
 	options_parse(&options, argc, argv);
-	shared = options.share ? files_shareable() : NULL;
-	files = files_collect(&options, shared);
-	cache_images(&images, guest_build(), options.linux_kernel);
-	relay_wire(&wiring);
-	run = describe_run(&options, &wiring, shared);
-	relay_prepare();
-	clock_gettime(CLOCK_MONOTONIC, &begin);
-	machine_start(&machine, &options, &images, &(struct inputs){run, files, shared});
-	if (wiring.raw)
-		terminal_raw();
-	relay_run(&machine, &wiring, options.timeout, !options.linux_kernel, &outcome);
-	clock_gettime(CLOCK_MONOTONIC, &end);
-	if (say_verbose)
-		say("the guest ran for %.3f s", (double)(end.tv_sec - begin.tv_sec) +
-							(double)(end.tv_nsec - begin.tv_nsec) / 1e9);
-	finish(&machine, &outcome, &options);
-	return EXIT_TALLY;
+	own = subcommand_find(&options);
+	if (own)
+		exit(own->run(&options));
+	guest_run(&options);
 }
