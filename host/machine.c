@@ -149,6 +149,8 @@ static void add_guest(struct words *words, const struct options *options,
 			 "console=ttyAMA0 quiet rdinit=/init norandmaps nokaslr panic=-1");
 	else
 		add_pair(words, "-semihosting-config", "enable=on,target=native");
+	if (!options->linux_kernel && options->exact && options->cpus > 1)
+		add_pair(words, "-append", "turns");
 	add_pair(words, "-fw_cfg", textf("name=opt/tally/run,file=/proc/self/fd/%d", sources->run));
 	if (sources->files >= 0)
 		add_pair(words, "-fw_cfg",

@@ -403,6 +403,21 @@ uint64_t port_mapped_page_size(uint64_t virt)
 	return port_phys_addr(virt) ? PAGE_SIZE : 0;
 }
 
+/* -------------------------------------------------- CPUs that are not running */
+
+static bool have_pmu; /* once it is known */
+
+u64 perf_port_freeze(void)
+{
+	return have_pmu ? armv8_pmuv3_freeze() : 0;
+}
+
+void perf_port_thaw(u64 frozen)
+{
+	if (have_pmu)
+		armv8_pmuv3_thaw(frozen);
+}
+
 /* ------------------------------------------------------------------ panic */
 
 void port_panic(const char *what)
@@ -421,7 +436,7 @@ static void cpu_start(void *arg)
 {
 	if (cpu_id() != 0)
 		perf_cpu_online();
-	if (armv8_pmuv3_present())
+	if (have_pmu)
 		armv8_pmuv3_cpu_init();
 }
 
@@ -432,7 +447,7 @@ static int start_pmu(void)
 	struct fdt_dev dev;
 	bool wired = fdt_find("arm,armv8-pmuv3", 0, 0, &dev) && dev.intid >= 0;
 
-	if (!armv8_pmuv3_present()) {
+	if (!have_pmu) {
 		printk("perf: this CPU has no PMUv3: no hardware events\n");
 		return 0;
 	}
@@ -449,6 +464,7 @@ void perf_port_init(void)
 {
 	int err = perf_init();
 
+	have_pmu = armv8_pmuv3_present();
 	perf_file_init();
 	for (unsigned cpu = 0; !err && cpu < nr_cpus(); cpu++)
 		err = smp_call(cpu, cpu_start, NULL);

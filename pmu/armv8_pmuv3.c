@@ -345,6 +345,21 @@ void armv8_pmuv3_interrupt(const struct port_regs *regs)
 	armv8_resume(&armv8_pmu);
 }
 
+uint64_t armv8_pmuv3_freeze(void)
+{
+	uint64_t pmcr = pmu_read_pmcr();
+
+	pmu_write_pmcr(pmcr & ~PMCR_E);
+	pmu_isb();
+	return pmcr;
+}
+
+void armv8_pmuv3_thaw(uint64_t frozen)
+{
+	pmu_isb();
+	pmu_write_pmcr(frozen);
+}
+
 /* --------------------------------------------------------------- start-up */
 
 bool armv8_pmuv3_present(void)

@@ -29,6 +29,14 @@ void armv8_pmuv3_cpu_init(void);
  */
 int armv8_pmuv3_register(const char *name, const struct perf_cpu_set *cpus, bool interrupt);
 
+/**
+ * Stop all counters of the calling CPU at once, whatever state its events are in: the
+ * CPU will not run until armv8_pmuv3_thaw(), which takes what this returns. No
+ * event is told. An overflow that is pending stays so. Context: irq-off.
+ */
+uint64_t armv8_pmuv3_freeze(void);
+void armv8_pmuv3_thaw(uint64_t frozen);
+
 /** The overflow interrupt of this CPU. @regs is what it interrupted. Context: irq-off. */
 void armv8_pmuv3_interrupt(const struct port_regs *regs);
 

@@ -29,6 +29,8 @@ u64 sched_tick(u64 now);
 
 /* timer.c: the CPU's timer fires at `deadline` or before. Interrupts off. */
 void timer_arm_before(u64 deadline);
+/* timer.c, for CPUs that take turns: this one has it now, or what the hardware timer is set for has changed. */
+void timer_set_hardware(void);
 /* Whether somebody waits for the time to pass, on any CPU. A hint: no lock is taken. */
 bool timer_awaited(void);
 

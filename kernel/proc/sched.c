@@ -29,6 +29,7 @@
 #include "mm/vm.h"
 #include "proc/internal.h"
 #include "proc/task.h"
+#include "proc/turn.h"
 #include <utlist.h>
 
 #define QUANTUM (NSEC_PER_SEC / HZ)
@@ -186,7 +187,9 @@ static void set_task_cpu(struct task *t, unsigned cpu)
 static void resched_cpu(unsigned cpu)
 {
 	runqueues[cpu].curr->need_resched = true;
-	if (cpu != cpu_id())
+	if (turns_on)
+		turn_want(cpu, false);
+	else if (cpu != cpu_id())
 		smp_send_reschedule(cpu);
 }
 
@@ -587,17 +590,25 @@ void sched_host_wait_end(void)
 	WRITE_ONCE(host_waits, host_waits - 1);
 }
 
+static void idle(void)
+{
+	bool spin = READ_ONCE(host_waits) && (counters_used || timer_awaited());
+
+	if (turns_on) {
+		turn_idle(spin);
+		return;
+	}
+	if (!spin || nr_cpus() > 1)
+		arch_cpu_idle();
+	irq_window(); /* what woke us is handled here */
+}
+
 void sched_idle_loop(void)
 {
 	for (;;) {
 		irq_disable();
-		while (!current->need_resched) {
-			if (nr_cpus() > 1 || !READ_ONCE(host_waits) ||
-			    !(counters_used || timer_awaited()))
-				arch_cpu_idle();
-			irq_enable(); /* what woke us is handled here */
-			irq_disable();
-		}
+		while (!current->need_resched)
+			idle();
 		irq_enable();
 		schedule();
 	}

@@ -13,6 +13,7 @@
  * handler's own CPU there is nothing to wait for.
  */
 #include "proc/internal.h"
+#include "proc/turn.h"
 #include <utlist.h>
 
 struct timer_cpu {
@@ -26,14 +27,43 @@ static struct timer_cpu timer_cpus[MAX_CPUS] = {
 	[0 ... MAX_CPUS - 1] = {.armed = NO_DEADLINE},
 };
 
+/* When CPUs take turns, the one that has it keeps the time for all that do not wait for theirs already. */
+static u64 first_deadline(void)
+{
+	u64 first = timer_cpus[cpu_id()].armed;
+
+	if (!turns_on)
+		return first;
+	for (unsigned cpu = 0; cpu < nr_cpus(); cpu++)
+		if (!turn_wanted_by(cpu))
+			first = MIN(first, timer_cpus[cpu].armed);
+	return MIN(first, turn_end());
+}
+
+void timer_set_hardware(void)
+{
+	u64 first = first_deadline();
+
+	arch_timer_set(first == NO_DEADLINE ? 0 : first);
+}
+
 void timer_arm_before(u64 deadline)
 {
 	struct timer_cpu *tc = &timer_cpus[cpu_id()];
 
 	if (deadline < tc->armed) {
 		tc->armed = deadline;
-		arch_timer_set(deadline);
+		timer_set_hardware();
 	}
+}
+
+/* The other CPUs whose timers are due want the turn, to run them. */
+static void ask_for_others(u64 now)
+{
+	for (unsigned cpu = 0; cpu < nr_cpus(); cpu++)
+		if (cpu != cpu_id() && timer_cpus[cpu].armed <= now)
+			turn_want(cpu, true);
+	turn_tick(now);
 }
 
 bool timer_awaited(void)
@@ -140,5 +170,7 @@ void sched_timer_interrupt(struct pt_regs *regs)
 	if (tc->list)
 		next = MIN(next, tc->list->expires);
 	tc->armed = next;
-	arch_timer_set(next == NO_DEADLINE ? 0 : next);
+	if (turns_on)
+		ask_for_others(now);
+	timer_set_hardware();
 }

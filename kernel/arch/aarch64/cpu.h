@@ -77,6 +77,18 @@ static inline bool irqs_disabled(void)
 	__asm__ volatile("mrs %0, daif" : "=r"(f));
 	return f & (1u << 7);
 }
+/* Interrupts off. Whether one is waiting for them to be on; WFI does not wait then. */
+static inline bool irq_is_pending(void)
+{
+	u64 isr;
+	__asm__ volatile("mrs %0, isr_el1" : "=r"(isr));
+	return isr & (1u << 7);
+}
+/* Interrupts off, and off again afterwards: those that are pending are taken. */
+static inline void irq_window(void)
+{
+	__asm__ volatile("msr daifclr, #2\n\tisb\n\tmsr daifset, #2" ::: "memory");
+}
 static inline void cpu_relax(void)
 {
 	__asm__ volatile("yield" ::: "memory");
@@ -147,11 +159,14 @@ u64 boot_epoch_ns(void);
 int smp_call(unsigned cpu, void (*fn)(void *), void *arg);
 /* Makes the CPU look at need_resched. Any context. */
 void smp_send_reschedule(unsigned cpu);
+/* Makes the CPU run the calls that wait for it. For turn.c alone: smp_call() does it otherwise. */
+void smp_send_call(unsigned cpu);
 
 /* gic.c: one handler per INTID; runs with interrupts off, without the big lock. regs: what was interrupted. */
 typedef void (*irq_handler_t)(unsigned intid, struct pt_regs *regs, void *arg);
 void irq_register(unsigned intid, irq_handler_t fn, void *arg);
 void irq_enable_line(unsigned intid);		/* SPI, or PPI on the calling CPU */
+void irq_route_devices(unsigned cpu);		/* all SPIs that are enabled go there from now on */
 void irq_enable_ppi_all(unsigned intid);	/* PPI on this and on later CPUs */
 
 /* powers the machine off / ends QEMU. Any context. */

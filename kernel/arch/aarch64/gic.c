@@ -2,7 +2,7 @@
 /*
  * GICv3 (IHI 0069): distributor, one redistributor for each CPU, and the CPU
  * interface in system registers. All interrupts are in group 1, of one
- * priority, and SPIs go to the boot CPU.
+ * priority, and SPIs go to the boot CPU, or to the one that has the turn (turn.h).
  */
 #include "arch/aarch64/boot.h"
 #include "arch/aarch64/smp.h"
@@ -51,6 +51,10 @@ static volatile char *gicd, *gicr_region;
 static volatile char *gicr[MAX_CPUS]; /* SGI frame of each CPU's redistributor */
 static u64 mpidr[MAX_CPUS];
 static u32 ppis_everywhere;
+
+/* The SPIs that are enabled. */
+static u16 spis[64];
+static unsigned nr_spis;
 
 static struct {
 	irq_handler_t fn;
@@ -149,6 +153,16 @@ void irq_enable_line(unsigned intid)
 	volatile char *frame = intid < FIRST_SPI ? gicr[cpu_id()] : gicd;
 
 	mmio_write32(frame + GICD_ISENABLER + intid / 32 * 4, (u32)BIT(intid % 32));
+	if (intid < FIRST_SPI)
+		return;
+	ASSERT(nr_spis < ARRAY_SIZE(spis));
+	spis[nr_spis++] = (u16)intid;
+}
+
+void irq_route_devices(unsigned cpu)
+{
+	for (unsigned i = 0; i < nr_spis; i++)
+		*(volatile u64 *)(gicd + GICD_IROUTER + 8 * spis[i]) = mpidr[cpu];
 }
 
 void irq_enable_ppi_all(unsigned intid)

@@ -13,6 +13,7 @@
 #include "lib/lock.h"
 #include "mm/page.h"
 #include "proc/sched.h"
+#include "proc/turn.h"
 #include <utlist.h>
 
 struct call {
@@ -85,10 +86,22 @@ int smp_call(unsigned cpu, void (*fn)(void *), void *arg)
 	irq = spin_lock_irqsave(&queue[cpu].lock);
 	DL_APPEND(queue[cpu].calls, &c);
 	spin_unlock_irqrestore(&queue[cpu].lock, irq);
-	gic_send_sgi(cpu, SGI_CALL);
+	if (turns_on) {
+		irq = irq_save();
+		turn_lend(cpu);
+		irq_restore(irq);
+		ASSERT(c.done);
+		return 0;
+	}
+	smp_send_call(cpu);
 	while (!__atomic_load_n(&c.done, __ATOMIC_ACQUIRE))
 		cpu_relax();
 	return 0;
+}
+
+void smp_send_call(unsigned cpu)
+{
+	gic_send_sgi(cpu, SGI_CALL);
 }
 
 void smp_send_reschedule(unsigned cpu)
@@ -168,4 +181,5 @@ void arch_smp_init(void)
 		start_cpu(cpu);
 		nr_online = cpu + 1;
 	}
+	turns_init();
 }

@@ -13,6 +13,7 @@
 #include "lib/lock.h"
 #include "mm/vm.h"
 #include "proc/task.h"
+#include "proc/turn.h"
 #include "sys/syscall.h"
 
 _Static_assert(sizeof(struct pt_regs) == PT_SIZE, "vectors.S");
@@ -51,10 +52,26 @@ static void do_return_work(struct pt_regs *regs)
 	}
 }
 
+/* Other CPUs go first; the time that takes is the program's. Interrupts off, big lock not held. */
+static void let_others_go_first(struct pt_regs *regs)
+{
+	acct_leave_kernel();
+	turn_pass();
+	acct_enter_kernel();
+	gic_handle(regs);
+}
+
 static void leave_locked(struct pt_regs *regs)
 {
-	do_return_work(regs);
-	big_unlock();
+	for (;;) {
+		do_return_work(regs);
+		big_unlock();
+		if (!turn_over())
+			break;
+		let_others_go_first(regs);
+		irq_enable();
+		big_lock();
+	}
 	acct_leave_kernel();
 }
 
@@ -184,6 +201,8 @@ void trap_el0_irq(struct pt_regs *regs)
 {
 	acct_enter_kernel();
 	gic_handle(regs);
+	while (turn_over())
+		let_others_go_first(regs);
 	if (unlikely(work_pending())) {
 		irq_enable();
 		big_lock();
