@@ -20,8 +20,7 @@
 #include "say.h"
 #include "terminal.h"
 
-/* The folder of the guest's build, found from where this program is: build/host/host/tally. */
-static char *guest_build(void)
+char *guest_build(void)
 {
 	char path[PATH_MAX], *slash;
 	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
@@ -195,7 +194,8 @@ void guest_run(const struct options *options)
 	shared = options->share ? files_shareable() : NULL;
 	files = files_collect(options, shared);
 	cache_images(&images, guest_build(), options->linux_kernel);
-	relay_wire(&wiring);
+	relay_wire(&wiring, options->terminal);
+	wiring.results = options->results;
 	run = describe_run(options, &wiring, shared);
 	relay_prepare();
 	clock_gettime(CLOCK_MONOTONIC, &begin);

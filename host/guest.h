@@ -3,6 +3,8 @@
 #ifndef HOST_GUEST_H
 #define HOST_GUEST_H
 
+#include <sys/types.h>
+
 #include "options.h"
 
 /*
@@ -11,5 +13,29 @@
  * guest's result and goes on forks first.
  */
 void guest_run(const struct options *options) __attribute__((noreturn));
+
+/*
+ * The folder of the guest's build, found from where this program is: build/host/host/tally. The
+ * caller frees it.
+ */
+char *guest_build(void);
+
+/* A guest whose end is not ours. */
+struct guest_call {
+	int in, out, err; /* what it has as descriptors 0, 1 and 2 */
+	pid_t pid;
+};
+
+/*
+ * Starts such a guest in a child process, which ends when this one does. Until guest_wait(), what
+ * a terminal's keys and kill(1) send to this process is the guest's.
+ */
+void guest_start(struct guest_call *call, const struct options *options);
+
+/*
+ * Waits for its end. Returns the command's exit status, or 128 + N if signal N ended it. Ends this
+ * program if a signal that was sent to it has ended the guest.
+ */
+int guest_wait(struct guest_call *call);
 
 #endif

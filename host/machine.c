@@ -69,11 +69,14 @@ static void add_channels(struct words *words, const struct options *options, con
 		[CHANNEL_IN] = "virtserialport,nr=1,chardev=c1,name=stdin",
 		[CHANNEL_OUT] = "virtserialport,nr=2,chardev=c2,name=stdout",
 		[CHANNEL_ERR] = "virtserialport,nr=3,chardev=c3,name=stderr",
-		[CHANNEL_CONTROL] = "virtserialport,nr=4,chardev=c4,name=control",
+		[CHANNEL_RESULTS] = "virtserialport,nr=6,chardev=c4,name=results",
+		[CHANNEL_CONTROL] = "virtserialport,nr=4,chardev=c5,name=control",
 	};
 
 	add_pair(words, "-device", "virtio-serial-device,max_ports=8");
 	for (int i = 0; i < CHANNELS; i++) {
+		if (i == CHANNEL_RESULTS && options->results < 0)
+			continue;
 		add_pair(words, "-chardev", textf("socket,id=c%d,fd=%d", i, fds[i]));
 		add_pair(words, "-device", devices[i]);
 	}

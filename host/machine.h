@@ -13,8 +13,19 @@
 
 #define MACHINE_QEMU "qemu-system-aarch64"
 
-/* The channels between the guest and this process; numbers of ports of a virtio console. */
-enum channel { CHANNEL_TTY, CHANNEL_IN, CHANNEL_OUT, CHANNEL_ERR, CHANNEL_CONTROL, CHANNELS };
+/*
+ * The channels between the guest and this process, ports of a virtio console. The control channel
+ * is the last, since PID 1 takes it for a sign that the others are there.
+ */
+enum channel {
+	CHANNEL_TTY,
+	CHANNEL_IN,
+	CHANNEL_OUT,
+	CHANNEL_ERR,
+	CHANNEL_RESULTS, /* only if options->results says so */
+	CHANNEL_CONTROL,
+	CHANNELS
+};
 
 struct machine {
 	pid_t pid;

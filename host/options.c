@@ -113,7 +113,7 @@ static bool kernel_is_linux(const char *name)
 	return strcmp(name, "linux") == 0;
 }
 
-static void add(struct texts *texts, const char *text)
+void texts_add(struct texts *texts, const char *text)
 {
 	texts->at = reallocarray(texts->at, texts->count + 1, sizeof(*texts->at));
 	if (!texts->at)
@@ -125,7 +125,20 @@ static void add_variable(struct texts *texts, const char *text)
 {
 	if (*text == '=' || !strchr(text, '='))
 		die(EXIT_USAGE, "--env takes NAME=VALUE, not '%s'", text);
-	add(texts, text);
+	texts_add(texts, text);
+}
+
+/* Keeps an option that can change what the command does, so that a later run can have the same. */
+static void keep(struct options *options, int option, const char *value)
+{
+	const struct option *entry = table;
+
+	if (option == OPT_LOG || option == OPT_TIMEOUT || option == OPT_VERBOSE)
+		return;
+	while (entry->val != option)
+		entry++;
+	texts_add(&options->given,
+		  value ? textf("--%s=%s", entry->name, value) : textf("--%s", entry->name));
 }
 
 static void apply(struct options *options, int option, const char *value)
@@ -150,7 +163,7 @@ static void apply(struct options *options, int option, const char *value)
 		options->share = false;
 		break;
 	case OPT_COPY:
-		add(&options->copies, value);
+		texts_add(&options->copies, value);
 		break;
 	case OPT_ENV:
 		add_variable(&options->environment, value);
@@ -177,7 +190,14 @@ void options_parse(struct options *options, int argc, char **argv)
 {
 	int option, before = 1;
 
-	*options = (struct options){.cpus = 1, .memory = "2G", .exact = true, .pmu = true, .share = true};
+	*options = (struct options){.cpus = 1,
+				    .memory = "2G",
+				    .exact = true,
+				    .pmu = true,
+				    .share = true,
+				    .terminal = true,
+				    .results = -1};
+	optind = 0; /* glibc: start anew */
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, "+:", table, NULL)) != -1) {
 		const char *word = argv[optind - 1];
@@ -191,6 +211,7 @@ void options_parse(struct options *options, int argc, char **argv)
 		else if (option == '?')
 			die(EXIT_USAGE, "there is no option %s; see tally --help", word);
 		apply(options, option, optarg);
+		keep(options, option, optarg);
 		before = optind;
 	}
 	if (optind == argc)

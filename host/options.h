@@ -25,7 +25,15 @@ struct options {
 	unsigned int timeout;	  /* seconds, or 0 for none */
 	char **command;		  /* CMD ARGS..., ended by NULL */
 	bool of_guest;		  /* "--" before CMD: it is none of tally's own commands */
+	struct texts given; /* the options as given, --NAME=VALUE, that can change what CMD does */
+
+	/* For tally's own commands to set. */
+	bool terminal; /* the command may have our terminal (true) */
+	int results; /* where what is written to the guest's /dev/vport0p6 goes, or -1: no such port */
 };
+
+/* Appends a text, which must live as long as the program. */
+void texts_add(struct texts *texts, const char *text);
 
 /*
  * Reads the command line. Ends the program after --help and --version (status 0) and on a bad

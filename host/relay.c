@@ -42,7 +42,7 @@ struct stream {
 	char buffer[BUFFER];
 };
 
-enum { INPUT, FIRST_OUTPUT, TTY_OUT = FIRST_OUTPUT, OUT, ERR, STREAMS };
+enum { INPUT, FIRST_OUTPUT, TTY_OUT = FIRST_OUTPUT, OUT, ERR, RESULTS, STREAMS };
 
 struct relay {
 	const struct machine *machine;
@@ -104,17 +104,18 @@ static bool same_file(int a, int b)
 	       x.st_ino == y.st_ino;
 }
 
-static enum endpoint endpoint_of(int fd)
+static enum endpoint endpoint_of(int fd, bool terminal)
 {
 	if (isatty(fd))
-		return ENDPOINT_TTY;
+		return terminal ? ENDPOINT_TTY : ENDPOINT_PORT;
 	return is_null(fd) ? ENDPOINT_NULL : ENDPOINT_PORT;
 }
 
-void relay_wire(struct wiring *wiring)
+void relay_wire(struct wiring *wiring, bool terminal)
 {
 	for (int fd = 0; fd < 3; fd++)
-		wiring->fd[fd] = endpoint_of(fd);
+		wiring->fd[fd] = endpoint_of(fd, terminal);
+	wiring->results = -1;
 	wiring->raw = wiring->fd[0] == ENDPOINT_TTY && wiring->fd[1] == ENDPOINT_TTY &&
 		      !terminal_background(0);
 	if (wiring->fd[0] == ENDPOINT_TTY && !wiring->raw)
@@ -380,6 +381,7 @@ static void connect_streams(struct relay *relay)
 		[TTY_OUT] = {socket[CHANNEL_TTY], wiring->terminal, wiring->terminal >= 0},
 		[OUT] = {socket[CHANNEL_OUT], 1, wiring->fd[1] == ENDPOINT_PORT},
 		[ERR] = {socket[CHANNEL_ERR], 2, wiring->fd[2] == ENDPOINT_PORT},
+		[RESULTS] = {socket[CHANNEL_RESULTS], wiring->results, wiring->results >= 0},
 	};
 
 	for (int i = 0; i < STREAMS; i++) {

@@ -23,6 +23,7 @@ struct wiring {
 	enum endpoint fd[3];
 	bool raw;     /* standard input is a terminal that the guest has for itself */
 	int terminal; /* descriptor that the guest's terminal shows on, or -1 */
+	int results;  /* descriptor for the channel of results, or -1 */
 };
 
 /* How the guest ended. */
@@ -45,8 +46,11 @@ struct outcome {
  */
 void relay_prepare(void);
 
-/* Finds out what the descriptors 0, 1 and 2 are, and so what the guest's shall be. */
-void relay_wire(struct wiring *wiring);
+/*
+ * Finds out what the descriptors 0, 1 and 2 are, and so what the guest's shall be. Without
+ * `terminal`, one that is a terminal here is none there.
+ */
+void relay_wire(struct wiring *wiring, bool terminal);
 
 /*
  * Runs until the guest has ended and all that it wrote is written here. `timeout` is in seconds,

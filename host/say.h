@@ -9,6 +9,7 @@
 /* Exit statuses of tally itself; everything else is the command's own. */
 enum {
 	EXIT_USAGE = 2,      /* a bad option, as GNU tools have it */
+	EXIT_OVER_BUDGET = 100, /* `tally budget`: a count has changed */
 	EXIT_TIMED_OUT = 124, /* --timeout passed, as timeout(1) has it */
 	EXIT_TALLY = 125,    /* tally, QEMU or the guest's kernel failed */
 	EXIT_NOT_EXEC = 126, /* the command is there and cannot be run */

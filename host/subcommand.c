@@ -3,9 +3,11 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "budget.h"
 #include "subcommand.h"
 
 static const struct subcommand table[] = {
+	{"budget", budget_main},
 	{NULL, NULL},
 };
 

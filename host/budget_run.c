@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One command of a budget, under the guest's perf stat. Rules:
+ * - What the command finds is the same on a developer's terminal and in a CI job: no terminal,
+ *   TERM=dumb, /dev/null or a file as standard input, and no descriptor of perf's.
+ * - perf's figures come through a channel of their own; output and errors are the command's.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "budget.h"
+#include "guest.h"
+#include "say.h"
+#include "words.h"
+
+/* Where guest/perf_status.c is in the guest, and the descriptor it opens. */
+#define PRELOADED "/opt/tally/perf-status.so"
+#define RESULTS	  "9"
+
+/*
+ * The entry's own general options, which a file may have brought. They become part of a command
+ * line, as if they were given there. What is not of the entry (--timeout, --log) is the caller's.
+ */
+static void read_options(struct options *options, const struct budget_entry *entry,
+			 const struct options *general)
+{
+	char **own = words_split(entry->options ? entry->options : "");
+	size_t count = 0;
+	char **words;
+
+	while (own[count])
+		count++;
+	words = calloc(count + 3, sizeof(*words));
+	if (!words)
+		abort();
+	words[0] = textf("tally");
+	memcpy(words + 1, own, count * sizeof(*words));
+	words[count + 1] = textf("true");
+	options_parse(options, (int)count + 2, words);
+	options->timeout = general->timeout;
+	options->log = general->log;
+}
+
+static void put(char **words, size_t *count, const char *word)
+{
+	words[(*count)++] = textf("%s", word);
+}
+
+static char **perf_command(const struct budget_entry *entry)
+{
+	char **command = words_split(entry->command), **words;
+	size_t length = 0, count = 0;
+
+	while (command[length])
+		length++;
+	words = calloc(length + 16, sizeof(*words));
+	if (!words)
+		abort();
+	put(words, &count, "perf");
+	put(words, &count, "stat");
+	put(words, &count, "-x");
+	put(words, &count, "\\t");
+	put(words, &count, "--log-fd");
+	put(words, &count, RESULTS);
+	put(words, &count, "-e");
+	put(words, &count, entry->events ? entry->events : budget_default_events);
+	put(words, &count, "--");
+	memcpy(words + count, command, length * sizeof(*words));
+	free(command);
+	return words;
+}
+
+static int open_input(const struct budget_entry *entry)
+{
+	const char *path = entry->input ? entry->input : "/dev/null";
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		die(EXIT_TALLY, "%s: cannot read its input %s: %s", entry->name, path,
+		    strerror(errno));
+	return fd;
+}
+
+static char *read_results(int fd, size_t *size)
+{
+	struct stat st;
+	char *text;
+
+	if (fstat(fd, &st))
+		die(EXIT_TALLY, "cannot read perf's figures: %s", strerror(errno));
+	text = malloc((size_t)st.st_size + 1);
+	if (!text)
+		abort();
+	*size = 0;
+	for (ssize_t n;
+	     (n = pread(fd, text + *size, (size_t)st.st_size - *size, (off_t)*size)) > 0;)
+		*size += (size_t)n;
+	return text;
+}
+
+int budget_run(const struct budget_entry *entry, const struct options *general,
+	       struct budget_figures *figures)
+{
+	char *build = guest_build(), *copy = textf("%s/guest/perf-status.so:" PRELOADED, build);
+	struct options options;
+	struct guest_call call = {.in = open_input(entry), .out = 1, .err = 2};
+	char *text, *problem;
+	size_t size;
+	int status;
+
+	read_options(&options, entry, general);
+	texts_add(&options.copies, copy);
+	texts_add(&options.environment, "LD_PRELOAD=" PRELOADED);
+	options.terminal = false;
+	options.command = perf_command(entry);
+	options.results = memfd_create("tally-results", MFD_CLOEXEC);
+	if (options.results < 0)
+		die(EXIT_TALLY, "cannot make a file in memory: %s", strerror(errno));
+	setenv("TERM", "dumb", 1);
+	guest_start(&call, &options);
+	status = guest_wait(&call);
+	text = read_results(options.results, &size);
+	problem = budget_read_figures(figures, text, size);
+	if (problem)
+		die(EXIT_TALLY, "%s: %s", entry->name, problem);
+	if (figures->signal && status == 0)
+		status = 128 + figures->signal;
+	close(options.results);
+	close(call.in);
+	free(text);
+	words_free(options.command);
+	free(build);
+	return status;
+}
