@@ -83,7 +83,8 @@ static int open_dentry(struct dentry *d, u32 flags, struct file **out)
 
 	if (!ino)
 		return -ENXIO;
-	f = file_alloc(dentry_get(d), flags & O_PATH ? &path_ops : ino->fops, flags & O_KEPT);
+	f = file_alloc(dentry_get(d), flags & O_PATH ? &path_ops : ino->fops,
+		       flags & (O_KEPT | O_NOCTTY));
 	if (!f)
 		return -ENOMEM;
 	if (unlikely(ino != d->inode)) {
@@ -93,6 +94,7 @@ static int open_dentry(struct dentry *d, u32 flags, struct file **out)
 	err = claim_content(f, flags);
 	if (!err && f->ops->open)
 		err = f->ops->open(ino, f);
+	f->flags &= ~(u32)O_NOCTTY; /* for open only */
 	if (err) {
 		f->ops = &path_ops; /* it was never open: no release */
 		file_put(f);

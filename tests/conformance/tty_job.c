@@ -411,3 +411,21 @@ TEST(packet_mode, "tty")
 	EXPECT_EQ(read(p.master, buf, sizeof(buf)), 1);
 	EXPECT(buf[0] & TIOCPKT_FLUSHREAD);
 }
+
+/* A session leader opens a terminal with and without O_NOCTTY: only then is /dev/tty there. */
+TEST(no_controlling_terminal, "tty")
+{
+	struct pair p;
+	pid_t pid;
+
+	pid = fork();
+	if (pid == 0) {
+		setsid();
+		if (!open_pair(&p) || open("/dev/tty", O_RDWR) >= 0 || errno != ENXIO)
+			_exit(1);
+		if (open(ptsname(p.master), O_RDWR) < 0 || open("/dev/tty", O_RDWR) < 0)
+			_exit(2);
+		_exit(0);
+	}
+	EXPECT_EQ(status_of(pid), 0);
+}
