@@ -23,9 +23,14 @@ JOB_LIMIT = 1500  # seconds, for a machine that has other work to do
 # System tests that are also run on Linux: what they say of Tally is true there as well.
 ON_LINUX = ["command.py", "terminal.py"]
 
-# Conformance programs that are run once more with several CPUs, and with how many.
-WITH_CPUS = ["perf_smp"]
-CPUS = {"linux": 2, "tally": 4}
+# Conformance programs that are run once more with several CPUs, and on which machines.
+WITH_CPUS = ["perf_smp", "perf_user"]
+MACHINES = {
+    "linux, 2 CPUs": ["--kernel=linux", "--smp", "2"],
+    "tally, 4 CPUs": ["--smp", "4"],
+    "tally, 4 CPUs in parallel": ["--smp", "4", "--no-exact"],
+}
+FULL_LIMIT = 3600
 
 
 class Result:
@@ -80,18 +85,22 @@ def unit():
     return Result("unit", text, problem, time.monotonic() - begin)
 
 
-def conformance(kernel, names, cpus=1):
+def conformance(machine, options, names, limit=JOB_LIMIT):
     """All conformance programs, or those named, in one boot."""
     folder = ROOT / "build/arm64/tests/conformance"
     programs = [p for p in sorted(folder.iterdir()) if p.is_file() and os.access(p, os.X_OK)]
-    words = [TALLY, f"--kernel={kernel}", "--no-share", "--smp", str(cpus),
-             "--timeout", str(JOB_LIMIT - 30)]
+    words = [TALLY, "--no-share", "--timeout", str(limit - 30), *options]
     for program in programs:
         if not names or program.name in names:
             words += ["--copy", f"{program}:/conformance/{program.name}"]
     words += [str(folder / "run-all"), "/conformance", *names]
-    name = f"conformance on {kernel}" + (f", {cpus} CPUs" if cpus > 1 else "")
-    return run(name, words, JOB_LIMIT)
+    return run(f"conformance on {machine}", words, limit)
+
+
+def full(machine):
+    """As much of everything as issues ask for: half an hour."""
+    return conformance(f"{machine}, in full", [*MACHINES[machine], "--env", "PERF_SMP_FULL=1"],
+                       WITH_CPUS, FULL_LIMIT)
 
 
 def system(path, kernel):
@@ -105,7 +114,7 @@ def system_programs():
 
 def choose(words):
     """The jobs that the words of the command line name; without words, all."""
-    named = [w for w in words if w not in ("unit", "conformance", "system")]
+    named = [w for w in words if w not in ("unit", "conformance", "system", "full")]
     programs = {p.name for p in (ROOT / "tests/conformance").glob("*.c")}
     conforming = [w for w in named if w + ".c" in programs]
     systems = [p for p in system_programs() if p.stem in named or p.name in named]
@@ -115,10 +124,12 @@ def choose(words):
     jobs = []
     if not words or "conformance" in words or conforming:
         names = [] if not words or "conformance" in words else conforming
-        jobs += [lambda k=k: conformance(k, names) for k in CPUS]
+        jobs += [lambda k=k: conformance(k, [f"--kernel={k}"], names) for k in ("linux", "tally")]
         several = [name for name in WITH_CPUS if not names or name in names]
         if several:
-            jobs += [lambda k=k, n=n: conformance(k, several, n) for k, n in CPUS.items()]
+            jobs += [lambda m=m: conformance(m, MACHINES[m], several) for m in MACHINES]
+    if "full" in words:
+        jobs += [lambda m=m: full(m) for m in MACHINES if m.startswith("tally")]
     if not words or "system" in words:
         systems = system_programs()
     for path in systems:
@@ -136,7 +147,11 @@ def make_images():
 
 
 def main():
-    jobs, with_units = choose(sys.argv[1:])
+    words = sys.argv[1:]
+    if words[:1] == ["--look"]:
+        choose(words[1:])
+        return 0
+    jobs, with_units = choose(words)
     passed = failed = skipped = 0
     with open(ROOT / "build/check.log", "w", encoding="utf-8") as log:
         def tell(result):
@@ -152,9 +167,11 @@ def main():
             sys.stdout.flush()
 
         if with_units:
+            print("check: unit tests; half a minute", flush=True)
             tell(unit())
         if jobs:
             make_images()
+            print(f"check: {len(jobs)} jobs, {os.cpu_count()} at a time" if len(jobs) > 1 else "check: one job", flush=True)
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             for future in as_completed([pool.submit(job) for job in jobs]):
                 tell(future.result())

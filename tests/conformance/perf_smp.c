@@ -2,7 +2,12 @@
 /*
  * Events and several CPUs: migration, operations that reach an event elsewhere, large families.
  * With one CPU the tests that need more are skipped.
+ *
+ * Linux's operations on an event of another CPU wait for QEMU to let that one run, which takes
+ * milliseconds each, so there is less of everything there. With PERF_SMP_FULL in the environment there is
+ * all that can be asked for (./check full).
  */
+#define CHECK_SECONDS 900
 #include "perf_ring.h"
 
 #include <pthread.h>
@@ -12,6 +17,14 @@ static struct ring ring_shared;
 static int cpus(void)
 {
 	return (int)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+/* How often: in full, and of that a part in ./check, and on Linux. */
+static int times(int full, int part, int on_linux)
+{
+	if (getenv("PERF_SMP_FULL"))
+		return full;
+	return check_on_linux() ? on_linux : part;
 }
 
 static void need_cpus(int n)
@@ -28,6 +41,19 @@ static void move_to(int cpu)
 	CPU_SET(cpu, &set);
 	if (sched_setaffinity(0, sizeof(set), &set))
 		FAIL("cannot move to CPU %d (errno %d)", cpu, errno);
+}
+
+/* In parallel mode QEMU counts cycles only; what is not about numbers is tested with these. */
+static struct perf_event_attr hardware_u(void)
+{
+	struct perf_event_attr attr = instructions_u();
+	int fd = perf_open(&attr, 0, -1, -1, 0);
+
+	if (fd < 0)
+		attr.config = PERF_COUNT_HW_CPU_CYCLES;
+	else
+		close(fd);
+	return attr;
 }
 
 /* A process that does nothing but spin, anywhere it is let. */
@@ -60,23 +86,24 @@ __attribute__((noinline)) static uint64_t count_moving(int fd, int moves, int ov
 	return read_count(fd);
 }
 
-TEST(moved_a_thousand_times, "SLICE-MIGRATE")
+TEST(moved_ten_thousand_times, "SLICE-MIGRATE")
 {
 	struct perf_event_attr attr = instructions_u();
 	struct perf_event_attr moves = perf_attr(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS);
 	int fd = open_or_skip(&attr, 0, -1, -1), sw = perf_open(&moves, 0, -1, -1, 0);
 	uint64_t rest, moving;
+	int n = times(10000, 10000, 1000);
 
 	need_cpus(2);
 	EXPECT(fd >= 0 && sw >= 0);
-	count_moving(fd, 10, 2);
-	rest = count_moving(fd, 1000, 1);
+	count_moving(fd, 10, cpus());
+	rest = count_moving(fd, n, 1);
 	move_to(1);
 	ioctl(sw, PERF_EVENT_IOC_RESET, 0);
-	moving = count_moving(fd, 1000, 2);
+	moving = count_moving(fd, n, cpus());
 	/* i % over takes the same instructions whatever `over` is */
 	EXPECT_EQ(moving, rest);
-	EXPECT_EQ(read_count(sw), 1000);
+	EXPECT_EQ(read_count(sw), n);
 }
 
 TEST(samples_while_moving, "SAMPLE-OWNER SLICE-MIGRATE SLICE-PERIOD")
@@ -87,10 +114,10 @@ TEST(samples_while_moving, "SAMPLE-OWNER SLICE-MIGRATE SLICE-PERIOD")
 	uint64_t counted;
 
 	need_cpus(2);
-	EXPECT(fd >= 0 && ring_map(&ring_shared, fd, 16, PROT_READ | PROT_WRITE));
+	EXPECT(fd >= 0 && ring_map(&ring_shared, fd, 512, PROT_READ | PROT_WRITE));
 	ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
 	for (int i = 0; i < 500; i++) {
-		move_to(i % 2);
+		move_to(i % cpus());
 		spin(9000);
 	}
 	ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
@@ -100,11 +127,14 @@ TEST(samples_while_moving, "SAMPLE-OWNER SLICE-MIGRATE SLICE-PERIOD")
 
 		n++;
 		EXPECT_EQ(word[0], getpid());
-		EXPECT(word[2] < 2);
+		EXPECT((int)word[2] < cpus());
 		seen |= 1 << word[2];
 	}
-	EXPECT_EQ(seen, 3);
-	EXPECT_BETWEEN(n, counted / 50000 - 1, counted / 50000 + 1);
+	EXPECT_EQ(seen, (1 << cpus()) - 1);
+	/* In parallel mode interrupts come when the host likes, and may come too late for one period each. */
+	EXPECT((uint64_t)n <= counted / 50000 + 1);
+	if (hardware_u().config == PERF_COUNT_HW_INSTRUCTIONS)
+		EXPECT((uint64_t)n >= counted / 50000 - 1);
 }
 
 TEST(bound_to_task_and_cpu, "CTL-SELF SLICE-MIGRATE")
@@ -131,13 +161,10 @@ TEST(bound_to_task_and_cpu, "CTL-SELF SLICE-MIGRATE")
 	EXPECT(read_count(fd[1]) >= 2000000);
 }
 
-/*
- * Every kind of operation, again and again, on an event that is running elsewhere. In exact mode each
- * waits until QEMU lets the other CPU go, which is what takes the time of this program.
- */
+/* Every kind of operation, again and again, on an event that is running elsewhere. */
 TEST(operations_on_a_running_event, "LIFE-REMOTE CTL-IOCTL")
 {
-	struct perf_event_attr attr = instructions_u();
+	struct perf_event_attr attr = hardware_u();
 	uint64_t last = 0, period = 100000;
 	pid_t pid;
 	int fd;
@@ -151,7 +178,7 @@ TEST(operations_on_a_running_event, "LIFE-REMOTE CTL-IOCTL")
 	attr.sample_period = 1000000;
 	fd = open_or_skip(&attr, pid, -1, -1);
 	EXPECT(fd >= 0);
-	for (int i = 0; i < 300; i++) { /* under icount each one waits for the other CPU's turn */
+	for (int i = 0; i < times(100000, 5000, 300); i++) {
 		uint64_t now;
 
 		EXPECT_EQ(ioctl(fd, PERF_EVENT_IOC_ENABLE, 0), 0);
@@ -177,7 +204,7 @@ TEST(operations_on_a_running_event, "LIFE-REMOTE CTL-IOCTL")
 
 TEST(opened_and_closed_on_a_running_task, "LIFE-REMOTE LIFE-ONCE")
 {
-	struct perf_event_attr attr = instructions_u();
+	struct perf_event_attr attr = hardware_u();
 	pid_t pid;
 
 	need_cpus(2);
@@ -187,7 +214,7 @@ TEST(opened_and_closed_on_a_running_task, "LIFE-REMOTE LIFE-ONCE")
 	if (sched_setaffinity(pid, sizeof(cpu_set_t), &(cpu_set_t){ .__bits = { 2 } }))
 		FAIL("cannot place the spinner");
 	attr.disabled = 0;
-	for (int i = 0; i < 40; i++) {
+	for (int i = 0; i < times(100000, 2000, 40); i++) {
 		int fd = open_or_skip(&attr, pid, -1, -1);
 
 		EXPECT(fd >= 0);
@@ -204,11 +231,11 @@ TEST(opened_and_closed_on_a_running_task, "LIFE-REMOTE LIFE-ONCE")
 
 TEST(racing_with_exit, "LIFE-REMOTE LIFE-ONCE")
 {
-	struct perf_event_attr attr = instructions_u();
+	struct perf_event_attr attr = hardware_u();
 
 	attr.disabled = 0;
 	attr.inherit = 1;
-	for (int i = 0; i < 300; i++) {
+	for (int i = 0; i < times(100000, 2000, 300); i++) {
 		pid_t pid = fork();
 		int fd;
 
@@ -232,42 +259,72 @@ TEST(racing_with_exit, "LIFE-REMOTE LIFE-ONCE")
 	}
 }
 
-TEST(family_of_three_hundred, "INH-COUNT INH-SLOTS")
+/*
+ * What a family under one inherited event has counted: a root that forks `n` children, which work and
+ * wait. While all live (*alive), and when all but the root are gone (*gone).
+ */
+static void count_family(int n, uint64_t *alive, uint64_t *gone)
 {
 	struct perf_event_attr attr = instructions_u();
-	uint64_t before, sum;
-	int fd, wait_here[2];
-	char c;
+	int go[2], ready[2], leave[2], fd;
+	char c = 0;
+	pid_t root;
 
+	EXPECT(pipe(go) == 0 && pipe(ready) == 0 && pipe(leave) == 0);
+	root = fork();
+	if (root == 0) {
+		close(leave[1]);
+		if (read(go[0], &c, 1) != 1)
+			_exit(1);
+		for (int i = 0; i < n; i++) {
+			if (fork() == 0) {
+				spin(10000);
+				_exit(write(ready[1], &c, 1) != 1 || read(leave[0], &c, 1) != 0);
+			}
+		}
+		for (int i = 0; i < n; i++)
+			wait(NULL);
+		(void)!write(ready[1], &c, 1);
+		pause();
+	}
 	attr.inherit = 1;
 	attr.disabled = 0;
-	fd = open_or_skip(&attr, 0, -1, -1);
-	EXPECT(fd >= 0 && pipe(wait_here) == 0);
-	before = read_count(fd);
-	for (int i = 0; i < 300; i++) {
-		pid_t pid = fork();
+	fd = open_or_skip(&attr, root, -1, -1);
+	EXPECT(fd >= 0 && write(go[1], &c, 1) == 1);
+	close(leave[0]);
+	for (int i = 0; i < n; i++)
+		EXPECT_EQ(read(ready[0], &c, 1), 1);
+	usleep(10000); /* they are all in read() now */
+	*alive = read_count(fd);
+	EXPECT_EQ(read_count(fd), *alive);
+	close(leave[1]);
+	EXPECT_EQ(read(ready[0], &c, 1), 1);
+	usleep(10000);
+	*gone = read_count(fd);
+	EXPECT_EQ(read_count(fd), *gone);
+	end(root);
+	close(fd);
+}
 
-		EXPECT(pid >= 0);
-		if (pid == 0) {
-			spin(10000);
-			close(wait_here[1]);
-			_exit(read(wait_here[0], &c, 1) != 0);
-		}
-	}
-	while (read_count(fd) - before < 300 * 20000)
-		usleep(1000);
-	sum = read_count(fd) - before;
-	/* QEMU's counters of CPUs that take turns count one another's instructions */
-	EXPECT_BETWEEN(sum, 300 * 20000, 300 * 20000 * 2 * cpus());
-	close(wait_here[1]);
-	while (wait(NULL) > 0)
-		;
-	EXPECT(read_count(fd) - before >= sum); /* the dead are still in it */
+/* Each child does the same: so a thousand of them count a thousand times what one does, to the last digit. */
+TEST(family_of_a_thousand, "INH-COUNT INH-SLOTS")
+{
+	int n = times(1000, 1000, 300);
+	uint64_t alive[3], gone[3];
+
+	count_family(1, &alive[0], &gone[0]);
+	count_family(2, &alive[1], &gone[1]);
+	count_family(n, &alive[2], &gone[2]);
+	EXPECT(alive[2] >= (uint64_t)n * 20000 && gone[2] > alive[2]);
+	if (check_on_linux() && cpus() > 1)
+		return; /* QEMU's counters of CPUs that take turns count one another's instructions */
+	EXPECT_EQ(alive[2] - alive[0], (uint64_t)(n - 1) * (alive[1] - alive[0]));
+	EXPECT_EQ(gone[2] - gone[0], (uint64_t)(n - 1) * (gone[1] - gone[0]));
 }
 
 static void *thread_forks(void *failed)
 {
-	for (int i = 0; i < 100; i++) {
+	for (int i = 0; i < times(30000, 600, 100); i++) {
 		pid_t pid = fork();
 
 		if (pid == 0)
@@ -280,13 +337,13 @@ static void *thread_forks(void *failed)
 
 TEST(copied_while_it_is_handled, "INH-CTL INH-CLONE LIFE-REMOTE")
 {
-	struct perf_event_attr attr = instructions_u();
+	struct perf_event_attr attr = hardware_u();
 	bool failed = false;
 	pthread_t thread;
 
 	attr.inherit = 1;
 	EXPECT(pthread_create(&thread, NULL, thread_forks, &failed) == 0);
-	for (int i = 0; i < 300; i++) {
+	for (int i = 0; i < times(100000, 2000, 300); i++) {
 		int fd = open_or_skip(&attr, getpid(), -1, -1);
 
 		EXPECT(fd >= 0);
@@ -358,7 +415,7 @@ TEST(sixteen_events_take_turns, "SLICE-MUX SLICE-GROUP")
 		run[g] = v[2];
 	}
 	for (int g = 0; g < 4; g++) /* equal groups, equal times */
-		EXPECT(run[g] > run[g + 4] * 0.93 && run[g] < run[g + 4] * 1.07);
+		EXPECT(run[g] > run[g + 4] * 0.95 && run[g] < run[g + 4] * 1.05);
 }
 
 TEST(second_pinned_group_fails, "SLICE-MUX")

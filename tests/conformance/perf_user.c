@@ -120,6 +120,56 @@ TEST(cycles, "CTL-RDPMC")
 	compare(PERF_COUNT_HW_CPU_CYCLES);
 }
 
+/* Other events, so that all take turns on the counters. */
+static void open_crowd(void)
+{
+	struct perf_event_attr attr = instructions_u();
+
+	attr.disabled = 0;
+	for (int i = 0; i < 8; i++)
+		EXPECT(perf_open(&attr, 0, -1, -1, 0) >= 0);
+}
+
+/*
+ * A million reads, with a move to another CPU after each hundred, and turns: none goes back, and
+ * those in between lie between two calls of read(2). Linux waits too long for QEMU at each move.
+ */
+TEST(a_million_reads, "CTL-RDPMC SLICE-MIGRATE SLICE-MUX")
+{
+	int cpus = (int)sysconf(_SC_NPROCESSORS_ONLN), n = check_on_linux() ? 20000 : 1000000;
+	struct perf_event_attr attr = instructions_u();
+	const struct perf_event_mmap_page *page;
+	uint64_t before = 0, now, last = 0;
+	int fd, running = 0;
+
+	attr.disabled = 0;
+	attr.config1 = CONFIG1_RDPMC;
+	set_access("1");
+	fd = open_or_skip(&attr, 0, -1, -1);
+	EXPECT(fd >= 0);
+	page = map(fd);
+	open_crowd();
+	for (int i = 0; i < n; i++) {
+		bool between = i % 10 == 0;
+
+		if (i % 100 == 0) {
+			cpu_set_t set;
+
+			CPU_ZERO(&set);
+			CPU_SET(i / 100 % cpus, &set);
+			EXPECT_EQ(sched_setaffinity(0, sizeof(set), &set), 0);
+		}
+		if (between)
+			before = read_count(fd);
+		running += read_page(page, &now);
+		EXPECT(now >= last);
+		last = now;
+		EXPECT(!between || (before <= now && now <= read_count(fd)));
+	}
+	EXPECT(running > n / 20);
+	set_access("0");
+}
+
 /* A disabled event has no counter to read, but a count. */
 TEST(disabled, "CTL-RDPMC")
 {

@@ -33,17 +33,24 @@ for mode, extra, event in (("exact", [], "instructions"), ("parallel", ["--no-ex
     status, out = perf("record", "-a", "-e", "cycles", "-c", "300007", "-o", "/tmp/p.data", "--", "sh", "-c",
                        "perf bench sched messaging -g 1 -l 50 >/dev/null", options=options)
     report(f"{mode}: a ring for each CPU", status == 0 and re.search(r"\(\d+ samples\)", out), out)
-    if mode == "exact":
-        continue  # four threads that never sleep take QEMU's one thread minutes
     status, out, err = run("sh", "-c", "perf bench sched messaging -g 2 -l 20 && perf bench sched pipe -l 500 && "
                            "perf bench futex hash -r 1 -t 4", options=options)
     equal(f"{mode}: benchmarks end well", (status, err if status else ""), (0, ""))
 
-# Exact among others on one CPU. (On several, QEMU counts the instructions of all together: docs/host.md.)
+# Exact among others, on one CPU and on four that are all busy, and with input that comes meanwhile.
 measured = f"perf stat -x, -e instructions:u {WEIGHTS} alone 50"
 alone = run("sh", "-c", f"{measured}; :")[2]
-beside = run("sh", "-c", f"(while :; do :; done) & (while :; do :; done) & {measured}; :")[2]
-equal("the same among others (SLICE-IN SLICE-OUT)", column(beside), column(alone))
+for options in ([], SMP):
+    beside = run("sh", "-c", "for i in 1 2 3 4 5; do while :; do :; done & done; (while sleep 0.001; do :; done) & "
+                 f"{measured}; :", options=options)[2]
+    equal(f"the same among others {' '.join(options)} (SLICE-IN SLICE-OUT)", column(beside), column(alone))
+out = run("sh", "-c", f"while :; do :; done & cat >/dev/null & {measured}; :", stdin=b"x" * 100000, options=SMP)[2]
+equal("the same while input comes (SLICE-IN SLICE-OUT)", column(out), column(alone))
+# CPUs share QEMU's thread fairly: four loops execute the same, to a hundredth or two turns.
+out = run("sh", "-c", "for i in 0 1 2 3; do taskset -c $i sh -c 'while :; do :; done' & done; "
+          "perf stat -a -A -x, -e instructions:u -- sleep 0.2", options=SMP)[2]
+counts = [int(n) for n in re.findall(r"^CPU\d,(\d+),,instructions:u", out, re.M)]
+report("four busy CPUs execute the same", len(counts) == 4 and min(counts) > 0.95 * max(counts) > 4e7, counts or out)
 
 # Groups and single events at once: the same shape as on Linux, and counts that agree.
 tables = [column(perf("stat", "-x,", "-e", GROUPS, "--", "/bin/busybox", "true", options=[kernel])[1])
