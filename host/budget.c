@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* `tally budget`: the command line, and the comparison; see budget.h. */
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "budget.h"
+#include "output.h"
 #include "say.h"
 #include "words.h"
 
@@ -87,23 +84,11 @@ static void apply(struct request *request, int option, const char *word)
 	}
 }
 
-/* The command is what comes after the first "--"; it is cut off there. */
-static char **cut_command(char **argv, int *argc)
-{
-	for (*argc = 0; argv[*argc]; (*argc)++) {
-		if (strcmp(argv[*argc], "--") == 0) {
-			argv[*argc] = NULL;
-			return argv + *argc + 1;
-		}
-	}
-	return NULL;
-}
-
 static void parse(struct request *request, char **argv)
 {
 	int argc, option;
 
-	*request = (struct request){.command = cut_command(argv, &argc)};
+	*request = (struct request){.command = words_cut(argv, &argc)};
 	optind = 0;
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, ":un:e:t:i:h", table, NULL)) != -1)
@@ -149,28 +134,13 @@ static void read_budget(struct budget *budget, const struct request *request)
 	fclose(file);
 }
 
-/* Writes FILE as a whole or not at all. */
 static void write_budget(const struct budget *budget, const char *path)
 {
-	char *real = realpath(path, NULL), *new_path = textf("%s.XXXXXX", real ? real : path);
-	int fd = mkstemp(new_path);
-	FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
-	mode_t mask = umask(0);
-	struct stat st;
+	struct output output;
 
-	umask(mask);
-	if (!file)
-		die(EXIT_TALLY, "cannot write %s: %s", path, strerror(errno));
-	budget_print(budget, file);
-	fchmod(fd, real && stat(real, &st) == 0 ? st.st_mode & 07777 : 0666 & ~mask);
-	if (fflush(file) || fsync(fd) || fclose(file) || rename(new_path, real ? real : path)) {
-		int error = errno;
-
-		unlink(new_path);
-		die(EXIT_TALLY, "cannot write %s: %s", path, strerror(error));
-	}
-	free(real);
-	free(new_path);
+	output_begin(&output, path);
+	budget_print(budget, output.file);
+	output_finish(&output);
 }
 
 static bool same(const char *a, const char *b)

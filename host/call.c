@@ -40,6 +40,8 @@ static void become_guest(const struct guest_call *call, const struct options *op
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(EXIT_TALLY);
+	if (call->folder && chdir(call->folder))
+		die(EXIT_TALLY, "cannot go to %s: %s", call->folder, strerror(errno));
 	dup2(call->in, STDIN_FILENO);
 	dup2(call->out, STDOUT_FILENO);
 	dup2(call->err, STDERR_FILENO);

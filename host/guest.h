@@ -22,7 +22,8 @@ char *guest_build(void);
 
 /* A guest whose end is not ours. */
 struct guest_call {
-	int in, out, err; /* what it has as descriptors 0, 1 and 2 */
+	int in, out, err;   /* what it has as descriptors 0, 1 and 2 */
+	const char *folder; /* its current folder, or NULL: ours */
 	pid_t pid;
 };
 

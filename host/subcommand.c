@@ -4,10 +4,13 @@
 #include <string.h>
 
 #include "budget.h"
+#include "export.h"
 #include "subcommand.h"
 
 static const struct subcommand table[] = {
 	{"budget", budget_main},
+	{"export", export_main},
+	{"flamegraph", flamegraph_main},
 	{NULL, NULL},
 };
 

@@ -184,3 +184,14 @@ void words_free(char **words)
 		free(words[i]);
 	free(words);
 }
+
+char **words_cut(char **argv, int *argc)
+{
+	for (*argc = 0; argv[*argc]; (*argc)++) {
+		if (strcmp(argv[*argc], "--") == 0) {
+			argv[*argc] = NULL;
+			return argv + *argc + 1;
+		}
+	}
+	return NULL;
+}

@@ -18,4 +18,10 @@ char **words_split(const char *line);
 
 void words_free(char **words);
 
+/*
+ * Cuts a command line in two at its first "--". Returns the words after it, or NULL if there is none;
+ * *argc is the number of those before.
+ */
+char **words_cut(char **argv, int *argc);
+
 #endif

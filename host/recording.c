@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Recordings; see recording.h. perf script runs in the guest, where the programs and the kernel are
+ * that the recording is of, and its text comes out through a pipe.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "files.h"
+#include "guest.h"
+#include "recording.h"
+#include "say.h"
+#include "script.h"
+#include "words.h"
+
+/* Where a recording is in the guest that is in no folder of the guest's. */
+#define COPY "/tmp/perf.data"
+
+/* In the guest: perf record, then perf script into the channel of results, with its status. */
+static const char record_script[] = "fields=$1; shift\n"
+				    "perf record -q -o " COPY " \"$@\"\n"
+				    "status=$?\n"
+				    "if [ -s " COPY " ]; then\n"
+				    "	perf script --ns -F \"$fields\" -i " COPY
+				    " 2>/tmp/errors >/dev/vport0p6 </dev/null ||\n"
+				    "		cat /tmp/errors >&2\n"
+				    "fi\n"
+				    "exit $status\n";
+
+/* The words of an array are the program's for as long as it runs. */
+struct line {
+	char *at[64];
+	size_t count;
+};
+
+static void put(struct line *line, const char *word)
+{
+	if (line->count == sizeof(line->at) / sizeof(line->at[0]) - 1)
+		die(EXIT_USAGE, "there are too many options for perf record");
+	line->at[line->count++] = textf("%s", word);
+	line->at[line->count] = NULL;
+}
+
+static void make_pipe(int ends[2])
+{
+	if (pipe2(ends, O_CLOEXEC))
+		die(EXIT_TALLY, "cannot make a pipe: %s", strerror(errno));
+}
+
+/* Takes perf script's text to its end. A header says what was recorded. */
+static void take_text(struct recording *recording, int fd)
+{
+	static const char mark[] = "# cmdline : ";
+	struct script script;
+	FILE *text = fdopen(fd, "r");
+	char *line = NULL;
+	size_t room = 0;
+	ssize_t n;
+
+	if (!text)
+		abort();
+	script_begin(&script, &recording->profile);
+	while ((n = getline(&line, &room, text)) > 0) {
+		if (line[n - 1] == '\n')
+			line[n - 1] = '\0';
+		if (recording->profile.samples || *line != '#') {
+			script_line(&script, line);
+		} else if (strncmp(line, mark, strlen(mark)) == 0 && !*recording->command) {
+			free(recording->command);
+			recording->command = textf("%s", line + strlen(mark));
+		}
+	}
+	script_end(&script);
+	if (script.strange && say_verbose)
+		say("%ju lines of perf script's are unclear", (uintmax_t)script.strange);
+	free(line);
+	fclose(text);
+}
+
+static void pass_on(int fd)
+{
+	char buffer[4096];
+	ssize_t n;
+
+	lseek(fd, 0, SEEK_SET);
+	while ((n = read(fd, buffer, sizeof(buffer))) > 0)
+		fwrite(buffer, 1, (size_t)n, stderr);
+}
+
+/* Paths of options that are relative to the current folder, before that changes. */
+static void make_absolute(struct options *options, const char *cwd)
+{
+	for (size_t i = 0; i < options->copies.count; i++) {
+		if (options->copies.at[i][0] != '/')
+			options->copies.at[i] = textf("%s/%s", cwd, options->copies.at[i]);
+	}
+}
+
+/* Whether the guest could have a folder as its own current one. */
+static bool is_shareable(const char *folder)
+{
+	int here = open(".", O_PATH | O_CLOEXEC);
+	char *shared = chdir(folder) ? NULL : files_shareable();
+	bool shareable = shared;
+
+	if (here < 0 || fchdir(here))
+		die(EXIT_TALLY, "cannot come back to the current folder: %s", strerror(errno));
+	close(here);
+	free(shared);
+	return shareable;
+}
+
+/*
+ * The guest's current folder is ours, if the recording is there or below, and else the recording's,
+ * since programs are mostly where they were recorded. Returns the recording's name for the guest.
+ */
+static const char *place(struct guest_call *call, struct options *options, const char *path)
+{
+	char *cwd = realpath(".", NULL), *real = realpath(path, NULL), *folder;
+	size_t length = cwd ? strlen(cwd) : 0;
+
+	if (!real)
+		die(EXIT_TALLY, "cannot read %s: %s", path, strerror(errno));
+	folder = textf("%.*s", (int)(strrchr(real, '/') - real), real);
+	if (cwd && options->share && strncmp(real, cwd, length) == 0 && real[length] == '/' &&
+	    is_shareable(cwd))
+		return real;
+	if (options->share && is_shareable(folder)) {
+		make_absolute(options, cwd ? cwd : "/");
+		call->folder = folder;
+		return real;
+	}
+	texts_add(&options->copies, textf("%s:" COPY, real));
+	return COPY;
+}
+
+static void begin(struct recording *recording)
+{
+	*recording = (struct recording){.command = textf("%s", "")};
+	profile_init(&recording->profile);
+}
+
+void recording_read(struct recording *recording, const struct options *general, const char *path)
+{
+	struct options options = *general;
+	struct guest_call call = {.in = open("/dev/null", O_RDONLY | O_CLOEXEC)};
+	struct line line = {.count = 0};
+	int ends[2], status;
+	bool from_input = strcmp(path, "-") == 0;
+
+	begin(recording);
+	if (!from_input && access(path, R_OK))
+		die(EXIT_TALLY, "cannot read %s: %s", path, strerror(errno));
+	make_pipe(ends);
+	call.out = ends[1];
+	call.err = memfd_create("tally-errors", MFD_CLOEXEC);
+	if (from_input)
+		call.in = STDIN_FILENO;
+	put(&line, "perf");
+	put(&line, "script");
+	put(&line, "--header");
+	put(&line, "--ns");
+	put(&line, "-F");
+	put(&line, script_fields);
+	put(&line, "-i");
+	put(&line, from_input ? "-" : place(&call, &options, path));
+	options.command = line.at;
+	options.terminal = false;
+	guest_start(&call, &options);
+	close(ends[1]);
+	take_text(recording, ends[0]);
+	status = guest_wait(&call);
+	if (status || !recording->profile.samples || say_verbose)
+		pass_on(call.err);
+	if (status)
+		die(EXIT_TALLY, "perf script cannot read %s; its words are above", path);
+	if (!recording->profile.samples)
+		die(EXIT_TALLY, "there are no samples in %s", path);
+	close(call.err);
+}
+
+void recording_make(struct recording *recording, const struct options *general, char *const *record,
+		    char *const *command)
+{
+	struct options options = *general;
+	struct guest_call call = {.in = 0, .out = 1, .err = 2};
+	struct line line = {.count = 0};
+	size_t count = 0;
+	int ends[2];
+
+	begin(recording);
+	free(recording->command);
+	recording->command = words_join(command);
+	make_pipe(ends);
+	put(&line, "sh");
+	put(&line, "-c");
+	put(&line, record_script);
+	put(&line, "sh");
+	put(&line, script_fields);
+	for (; *record; record++)
+		put(&line, *record);
+	put(&line, "--");
+	while (command[count])
+		count++;
+	options.command = calloc(line.count + count + 1, sizeof(char *));
+	if (!options.command)
+		abort();
+	memcpy(options.command, line.at, line.count * sizeof(char *));
+	memcpy(options.command + line.count, command, count * sizeof(char *));
+	options.results = ends[1];
+	guest_start(&call, &options);
+	close(ends[1]);
+	take_text(recording, ends[0]);
+	recording->status = guest_wait(&call);
+	free(options.command);
+	if (!recording->profile.samples)
+		die(recording->status ? recording->status : EXIT_TALLY,
+		    "no samples were taken: the command has ended with status %d",
+		    recording->status);
+}
+
+void recording_free(struct recording *recording)
+{
+	profile_free(&recording->profile);
+	free(recording->command);
+}
