@@ -24,7 +24,7 @@ JOB_LIMIT = 1500  # seconds, for a machine that has other work to do
 ON_LINUX = ["command.py", "terminal.py"]
 
 # Conformance programs that are run once more with several CPUs, and on which machines.
-WITH_CPUS = ["perf_smp", "perf_user"]
+WITH_CPUS = ["perf_smp", "perf_storm", "perf_user"]
 MACHINES = {
     "linux, 2 CPUs": ["--kernel=linux", "--smp", "2"],
     "tally, 4 CPUs": ["--smp", "4"],
