@@ -81,6 +81,12 @@ static int category_of(const struct profile_frame *frame)
 	return frame->kind == PROFILE_KERNEL ? CATEGORY_KERNEL : CATEGORY_USER;
 }
 
+/* The file that a function is in; there is none for one that was inlined. */
+static int resource_of(const struct part *part, const struct profile_frame *frame)
+{
+	return *part->profile->text[frame->object] ? (int)part->text[frame->object] : -1;
+}
+
 /* Frames and functions are the same here: nothing is told apart within a function. */
 static void put_frames(const struct part *part, FILE *out)
 {
@@ -101,7 +107,7 @@ static void put_frames(const struct part *part, FILE *out)
 	COLUMN(out, "isJS", count, "false");
 	COLUMN(out, "relevantForJS", count, "false");
 	COLUMN(out, "name", count, "%u", part->text[frame_of(part, i)->name]);
-	COLUMN(out, "resource", count, "%u", part->text[frame_of(part, i)->object]);
+	COLUMN(out, "resource", count, "%d", resource_of(part, frame_of(part, i)));
 	COLUMN(out, "fileName", count, "null");
 	COLUMN(out, "lineNumber", count, "null");
 	COLUMN(out, "columnNumber", count, "null");

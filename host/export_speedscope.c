@@ -41,12 +41,10 @@ static bool belongs(const struct profile_sample *sample, uint32_t event, uint32_
 	return sample->event == event && sample->thread == thread;
 }
 
-/* The samples of one event in one thread, and their weights. Returns the sum of these. */
-static uint64_t put_samples(const struct profile *profile, uint32_t event, uint32_t thread,
-			    FILE *out)
+/* The samples of one event in one thread, and their weights. */
+static void put_samples(const struct profile *profile, uint32_t event, uint32_t thread, FILE *out)
 {
 	const char *before = "\n";
-	uint64_t sum = 0;
 
 	fputs("\"samples\":[", out);
 	for (size_t i = 0; i < profile->samples; i++) {
@@ -63,11 +61,9 @@ static uint64_t put_samples(const struct profile *profile, uint32_t event, uint3
 		if (!belongs(&profile->sample[i], event, thread))
 			continue;
 		fprintf(out, "%s%ju", before, (uintmax_t)profile->sample[i].weight);
-		sum += profile->sample[i].weight;
 		before = ",";
 	}
 	fputs("]", out);
-	return sum;
 }
 
 static void put_name(const struct profile *profile, uint32_t event, uint32_t thread, FILE *out)
@@ -90,36 +86,42 @@ static void put_name(const struct profile *profile, uint32_t event, uint32_t thr
 
 void export_speedscope(const struct profile *profile, const char *title, FILE *out)
 {
-	size_t pairs = profile->events * profile->threads;
-	bool *there = calloc(pairs + 1, sizeof(*there));
+	size_t pairs = profile->events * profile->threads, number = 0, heaviest = 0;
+	uint64_t *weight = calloc(pairs + 1, sizeof(*weight)), most = 0;
 	const char *before = "\n";
 
-	if (!there)
+	if (!weight)
 		abort();
-	for (size_t i = 0; i < profile->samples; i++)
-		there[profile->sample[i].event * profile->threads + profile->sample[i].thread] =
-			true;
+	for (size_t i = 0; i < profile->samples; i++) {
+		const struct profile_sample *sample = &profile->sample[i];
+
+		weight[sample->event * profile->threads + sample->thread] += sample->weight;
+	}
 	fputs("{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\",\n"
 	      "\"exporter\":\"tally\",\"name\":",
 	      out);
 	json_text(out, title);
-	fputs(",\"activeProfileIndex\":0,\n\"profiles\":[", out);
+	fputs(",\n\"profiles\":[", out);
 	for (size_t pair = 0; pair < pairs; pair++) {
 		uint32_t event = (uint32_t)(pair / profile->threads);
 		uint32_t thread = (uint32_t)(pair % profile->threads);
-		uint64_t sum;
 
-		if (!there[pair])
+		if (!weight[pair])
 			continue;
+		if (event == 0 && weight[pair] > most) {
+			most = weight[pair];
+			heaviest = number;
+		}
+		number++;
 		fprintf(out, "%s{\"type\":\"sampled\",\"name\":", before);
 		put_name(profile, event, thread, out);
 		fputs(",\"unit\":\"none\",\"startValue\":0,\n", out);
-		sum = put_samples(profile, event, thread, out);
-		fprintf(out, ",\n\"endValue\":%ju}", (uintmax_t)sum);
+		put_samples(profile, event, thread, out);
+		fprintf(out, ",\n\"endValue\":%ju}", (uintmax_t)weight[pair]);
 		before = ",\n";
 	}
-	fputs("],\n", out);
+	fprintf(out, "],\n\"activeProfileIndex\":%zu,\n", heaviest);
 	put_frames(profile, out);
 	fputs("}\n", out);
-	free(there);
+	free(weight);
 }

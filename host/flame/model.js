@@ -145,7 +145,7 @@ function flameStep(data, tree, node, key) {
 
 /* A whole number with its thousands apart. */
 function flameNumber(value) {
-	return String(Math.round(value)).replace(/\B(?=(\d{3})+$)/g, ",");
+	return value.toFixed(0).replace(/\B(?=(\d{3})+$)/g, ",");
 }
 
 function flamePercent(part, whole) {
