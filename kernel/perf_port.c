@@ -271,6 +271,8 @@ int port_task_running_on(const struct port_task *task)
 
 bool port_capable(enum port_capability capability)
 {
+	if (capability == PORT_CAP_KILL)
+		return capable(CAP_KILL);
 	if (capability == PORT_CAP_PERFMON)
 		return capable(CAP_PERFMON) || capable(CAP_SYS_ADMIN);
 	return capable(CAP_IPC_LOCK);
@@ -279,6 +281,12 @@ bool port_capable(enum port_capability capability)
 bool port_task_may_observe(struct port_task *task)
 {
 	return ptrace_may_access(task_of(task));
+}
+
+void port_sigtrap(uint64_t addr, uint64_t data, uint32_t type)
+{
+	current->perf_trap = (struct perf_trap){addr, data, type};
+	current->todo |= TODO_PERF_TRAP;
 }
 
 /* ---------------------------------------------------------------- samples */

@@ -91,9 +91,9 @@ int perf_access_cpu(void)
 	return allowed(PARANOID_CPU) ? 0 : -EACCES;
 }
 
-int perf_access_task(struct port_task *task)
+int perf_access_task(struct port_task *task, bool signals)
 {
-	if (port_capable(PORT_CAP_PERFMON) || port_task_may_observe(task))
-		return 0;
-	return -EACCES;
+	bool capable = port_capable(PORT_CAP_PERFMON) && (!signals || port_capable(PORT_CAP_KILL));
+
+	return capable || port_task_may_observe(task) ? 0 : -EACCES;
 }

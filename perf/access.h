@@ -24,7 +24,10 @@ int perf_access_cpu(void);
 void perf_access_hold_stack_limits(void);
 void perf_access_release_stack_limits(void);
 
-/** Whether the current task may observe @task. Returns 0 or -EACCES. */
-int perf_access_task(struct port_task *task);
+/**
+ * Whether the current task may observe @task, and, if @signals, have it sent
+ * signals. Returns 0 or -EACCES.
+ */
+int perf_access_task(struct port_task *task, bool signals);
 
 #endif

@@ -200,7 +200,7 @@ static int hold_context_of_task(struct opening *opening)
 
 	if (opening->event->hw.pmu->caps & PERF_PMU_CPU_ONLY)
 		return -EINVAL;
-	error = perf_access_task(opening->task);
+	error = perf_access_task(opening->task, opening->attr.sigtrap);
 	if (!error)
 		error = perf_context_of_task(task, &context);
 	if (error)
@@ -229,8 +229,8 @@ static int check_can_sample(const struct perf_event *event)
 
 	if (perf_event_is_sampling(event) && (event->hw.pmu->caps & PERF_PMU_NO_INTERRUPT))
 		return -EOPNOTSUPP;
-	/* Neither a synchronous signal nor an AUX area is to be had. */
-	if (event->attr.sigtrap || event->attr.aux_output || event->attr.aux_sample_size)
+	/* There are no AUX areas. */
+	if (event->attr.aux_output || event->attr.aux_sample_size)
 		return -EOPNOTSUPP;
 	return event->attr.use_clockid ? port_clock_id(event->attr.clockid, &now) : 0;
 }

@@ -287,6 +287,15 @@ void perf_overflow_go_on(struct perf_event *event)
 
 /* ---------------------------------------------------------------- overflow */
 
+/* attr.sigtrap. What an event of user mode only says of the kernel, by skid, is nobody's business. */
+static void send_sigtrap(const struct perf_event *event, const struct port_regs *regs,
+			 uint64_t addr)
+{
+	bool reveals = event->attr.exclude_kernel && regs && !port_regs_user(regs);
+
+	port_sigtrap(reveals ? 0 : addr, event->attr.sig_data, event->attr.type);
+}
+
 void perf_overflow(struct perf_hw_event *hw, const struct port_regs *regs, uint64_t addr)
 {
 	struct perf_event *event = perf_event_of_hw(hw);
@@ -296,6 +305,8 @@ void perf_overflow(struct perf_hw_event *hw, const struct port_regs *regs, uint6
 	if (hw->sample_period == 0 || event->halt != PERF_HALT_NONE)
 		return;
 	perf_sample_write(event, regs, addr);
+	if (event->attr.sigtrap)
+		send_sigtrap(event, regs, addr);
 	if (atomic_load_explicit(&event->refresh_left, memory_order_relaxed) > 0 &&
 	    atomic_fetch_sub(&event->refresh_left, 1) == 1) {
 		si_code = CODE_POLL_HUP;

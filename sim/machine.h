@@ -127,6 +127,7 @@ struct sim_task {
 	uint64_t chain[16];
 	unsigned int chain_length;
 	unsigned char *user;
+	struct sim_sigtraps sigtraps;
 	struct sim_task *next; /* of all tasks, newest first */
 };
 

@@ -235,6 +235,14 @@ void sim_set_fd_limit(struct sim_task *task, int limit);
 unsigned int sim_wakeups(struct sim_task *task, int fd);
 unsigned int sim_signals(struct sim_task *task, int fd, int *si_code);
 
+/** The SIGTRAPs (attr.sigtrap) that a task was sent so far, and what the last one said. */
+struct sim_sigtraps {
+	unsigned int nr;
+	uint64_t addr, data;
+	uint32_t type;
+};
+struct sim_sigtraps sim_sigtraps(const struct sim_task *task);
+
 /** mmap(2) on an event, and munmap(2) of it, which any task may do. */
 struct sim_map;
 long sim_mmap(struct sim_task *task, int fd, size_t size, uint64_t offset, bool writable,

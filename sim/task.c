@@ -470,7 +470,20 @@ bool port_capable(enum port_capability capability)
 
 	sim_must_sleep("port_capable()");
 	process = sim.cpu->current->process;
-	return capability == PORT_CAP_PERFMON ? process->perfmon : process->ipc_lock;
+	return capability == PORT_CAP_IPC_LOCK ? process->ipc_lock : process->perfmon;
+}
+
+void port_sigtrap(uint64_t addr, uint64_t data, uint32_t type)
+{
+	struct sim_sigtraps *traps = &sim.cpu->current->sigtraps;
+
+	sim_must_irq_off("port_sigtrap()");
+	*traps = (struct sim_sigtraps){traps->nr + 1, addr, data, type};
+}
+
+struct sim_sigtraps sim_sigtraps(const struct sim_task *task)
+{
+	return task->sigtraps;
 }
 
 bool port_task_may_observe(struct port_task *task)

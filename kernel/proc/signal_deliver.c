@@ -107,6 +107,20 @@ static void end_if_killed(void)
 		do_exit(0);
 }
 
+static void send_perf_trap(struct task *t)
+{
+	siginfo_t info;
+
+	memset(&info, 0, sizeof(info));
+	info.si_signo = SIGTRAP;
+	info.si_code = TRAP_PERF;
+	info.si_addr = (void *)t->perf_trap.addr;
+	info.si_perf_data = t->perf_trap.data;
+	info.si_perf_type = t->perf_trap.type;
+	info.si_perf_flags = t->blocked & SIGSET(SIGTRAP) ? TRAP_PERF_FLAG_ASYNC : 0;
+	send_signal_task(t, SIGTRAP, &info);
+}
+
 static void run_todo(struct task *t)
 {
 	u64 flags = irq_save(); /* interrupts add to it */
@@ -118,6 +132,8 @@ static void run_todo(struct task *t)
 		work_run_inline();
 	if (todo & TODO_CPUTIMERS)
 		cputimers_run();
+	if (todo & TODO_PERF_TRAP)
+		send_perf_trap(t);
 }
 
 void do_signals(struct pt_regs *regs)

@@ -31,9 +31,16 @@ struct cred {
 	bool keep_caps;
 };
 
-/* The tick: look at the CPU-time timers. Some interrupt: run what is in the work queue. */
+/* The tick: look at the CPU-time timers. Some interrupt: run what is in the work queue; send perf_trap. */
 #define TODO_CPUTIMERS 1u
 #define TODO_WORK      2u
+#define TODO_PERF_TRAP 4u
+
+/* The SIGTRAP of a perf event with attr.sigtrap. */
+struct perf_trap {
+	u64 addr, data;
+	u32 type;
+};
 
 struct task {
 	struct thread_ctx ctx; /* first: switch.S */
@@ -107,6 +114,7 @@ struct task {
 	struct task *thread_next, *thread_prev; /* proc->threads, DL */
 
 	struct perf_task perf;
+	struct perf_trap perf_trap; /* for TODO_PERF_TRAP */
 };
 
 /* setitimer(2): ITIMER_REAL on the clock, the others on the CPU time of the process. */

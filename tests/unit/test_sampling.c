@@ -180,6 +180,33 @@ static void refresh(void **state)
 	sim_munmap(monitor, ring.map);
 }
 
+/* sigtrap: a SIGTRAP for each overflow, to the task that is counted. [SAMPLE-SIGNAL] */
+static void sigtrap(void **state)
+{
+	struct sim_task *monitor = sim_task_on(0, "monitor"), *task = sim_task_on(1, "task");
+	struct perf_event_attr attr = sampling(PERF_COUNT_HW_INSTRUCTIONS, 10000);
+	struct sim_sigtraps traps;
+	uint64_t count;
+	int fd;
+
+	(void)state;
+	attr.sigtrap = 1;
+	attr.remove_on_exec = 1;
+	attr.sig_data = 77;
+	fd = open_event(monitor, &attr, sim_tid(task));
+	sim_run(1, ns_per_ms);
+	count = sim_value(monitor, fd);
+	traps = sim_sigtraps(task);
+	assert_true(traps.nr > 0);
+	assert_int_equal(traps.nr, count / 10000);
+	assert_int_equal(traps.data, 77);
+	assert_int_equal(traps.type, PERF_TYPE_HARDWARE);
+	assert_int_equal(sim_sigtraps(monitor).nr, 0);
+	sim_exec(task, "other");
+	sim_run(1, ns_per_ms);
+	assert_int_equal(sim_sigtraps(task).nr, traps.nr);
+}
+
 /* A new period takes effect at once, on an event that runs elsewhere. [CTL-IOCTL] */
 static void new_period(void **state)
 {
@@ -367,6 +394,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		clean_test(fixed_period), clean_test(short_slices),    clean_test(own_samples_only),
 		clean_test(frequency),	  clean_test(throttling),      clean_test(refresh),
+		clean_test(sigtrap),
 		clean_test(new_period),	  clean_test(software_events), clean_test(all_fields),
 		clean_test(group_values), clean_test(inherited),       clean_test(no_interrupt),
 	};

@@ -254,6 +254,7 @@ int port_task_running_on(const struct port_task *task);
 enum port_capability {
 	PORT_CAP_PERFMON,  /**< CAP_PERFMON or CAP_SYS_ADMIN */
 	PORT_CAP_IPC_LOCK, /**< CAP_IPC_LOCK: no limit on ring memory */
+	PORT_CAP_KILL,	   /**< CAP_KILL: may have signals sent to anybody's tasks */
 };
 
 /** Whether the current task has a capability. Context: sleep. */
@@ -308,6 +309,15 @@ void port_wake(struct port_waitq *waitq);
  * Context: any.
  */
 void port_signal(struct perf_event *event, int si_code);
+
+/**
+ * Send the current task SIGTRAP before it executes another instruction in user
+ * mode, with si_code TRAP_PERF, si_addr @addr, si_perf_data @data, si_perf_type
+ * @type, and TRAP_PERF_FLAG_ASYNC in si_perf_flags if the task blocks it. If one
+ * is still on its way, this one may be dropped; so may any for a task that exits.
+ * Context: irq-off, in an interrupt or a switch hook.
+ */
+void port_sigtrap(uint64_t addr, uint64_t data, uint32_t type);
 
 /* ---------------------------------------------------------------- samples */
 
