@@ -121,7 +121,7 @@ int setup_wait_devices(void)
 
 int setup_share(const char *tag, const char *folder)
 {
-	static const char options[] = "trans=virtio,version=9p2000.L,msize=131136";
+	static const char options[] = "trans=virtio,version=9p2000.L,msize=131136,cache=mmap";
 	struct timespec begin;
 
 	/* On Linux the device comes a moment after its module. */

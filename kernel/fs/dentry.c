@@ -119,6 +119,11 @@ struct dentry *dentry_lookup(struct dentry *dir, const char *name, size_t len, b
 	if (len > NAME_MAX)
 		return ERR_PTR(-ENAMETOOLONG);
 	d = dentry_find(dir, name, len);
+	if (d && d->inode && ops && ops->revalidate && !ops->revalidate(dir->inode, d)) {
+		dentry_drop(d);
+		dentry_put(d);
+		d = NULL;
+	}
 	if (d) {
 		if (d->inode || negative)
 			return d;

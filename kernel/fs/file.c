@@ -11,6 +11,7 @@
 #include <linux/fs.h>
 #include <linux/magic.h>
 #include <linux/uio.h>
+#include <utlist.h>
 
 void file_get(struct file *f)
 {
@@ -444,7 +445,7 @@ long sys_lseek(const u64 a[6])
 	return ret;
 }
 
-/* ---- nothing to write back: memory is all there is, but the descriptor must be right ---- */
+/* ---- to where it is kept: for most files memory is all there is, but the descriptor must be right ---- */
 
 long sys_fsync(const u64 a[6])
 {
@@ -467,7 +468,13 @@ long sys_fdatasync(const u64 a[6])
 
 long sys_sync(const u64 a[6])
 {
+	struct super *sb;
+
 	(void)a;
+	DL_FOREACH(all_supers, sb) {
+		if (sb->sync)
+			sb->sync(sb);
+	}
 	return 0;
 }
 
@@ -477,6 +484,8 @@ long sys_syncfs(const u64 a[6])
 
 	if (!f)
 		return -EBADF;
+	if (f->inode->sb && f->inode->sb->sync)
+		f->inode->sb->sync(f->inode->sb);
 	file_put(f);
 	return 0;
 }

@@ -10,6 +10,7 @@
  * the shared folder is shown as root's, as whom commands run in the guest.
  */
 #include "fs/p9.h"
+#include "mm/vm.h"
 #include <linux/magic.h>
 
 static const struct inode_ops p9_dir_ops, p9_inode_ops;
@@ -32,26 +33,52 @@ static void take_attr(struct inode *ino, const struct p9_attr *a)
 	ino->uid = a->uid == sb->owner ? 0 : a->uid;
 	ino->gid = a->gid == sb->group ? 0 : a->gid;
 	ino->size = (loff_t)a->size;
+	ino->blocks = a->blocks;
+	ino->blksize = (u32)MIN(a->blksize, 1ULL << 30);
 	ino->atime_ns = a->atime_ns;
 	ino->mtime_ns = a->mtime_ns;
 	ino->ctime_ns = a->ctime_ns;
+}
+
+/*
+ * What the server says of the inode's place. The fid is a name for QEMU: if that was given to another
+ * file it is -ESTALE, and no request may go by that name any more.
+ */
+static int ask_attr(struct inode *ino, struct p9_attr *a)
+{
+	struct p9_node *node = p9_node(ino);
+	int err = node->gone ? -ENOENT : p9_getattr(p9_super(ino->sb), node->fid, a);
+
+	if (!err && (a->qid_path != ino->ino || (a->mode & S_IFMT) != (ino->mode & S_IFMT)))
+		err = -ESTALE;
+	return err;
 }
 
 int p9_revalidate(struct inode *ino)
 {
 	struct p9_node *node = p9_node(ino);
 	struct p9_attr a;
-	int err = p9_getattr(p9_super(ino->sb), node->fid, &a);
+	bool changed;
+	int err = ask_attr(ino, &a);
 
 	if (err)
 		return err;
-	if ((a.mode & S_IFMT) != (ino->mode & S_IFMT))
-		return -ESTALE;
 	take_attr(ino, &a);
-	if (version_of(&a) != node->version)
-		p9_drop_pages(ino, 0);
+	changed = version_of(&a) != node->version;
 	node->version = version_of(&a);
+	if (changed)
+		p9_forget_pages(ino);
 	return 0;
+}
+
+void p9_keep_version(struct inode *ino)
+{
+	struct p9_attr a;
+
+	if (ask_attr(ino, &a))
+		return;
+	take_attr(ino, &a);
+	p9_node(ino)->version = version_of(&a);
 }
 
 static void p9_refresh(struct inode *ino)
@@ -72,6 +99,8 @@ static struct inode *make_inode(struct p9_super *sb, u32 fid)
 		return ERR_PTR(err ? err : -ENOMEM);
 	}
 	take_attr(ino, &a);
+	p9_node(ino)->inode = ino;
+	p9_node(ino)->write_fid = P9_NOFID;
 	p9_node(ino)->fid = fid;
 	p9_node(ino)->version = version_of(&a);
 	ino->ops = S_ISDIR(a.mode) ? &p9_dir_ops : &p9_inode_ops;
@@ -89,7 +118,7 @@ static struct inode *make_inode(struct p9_super *sb, u32 fid)
 
 static void p9_evict(struct inode *ino)
 {
-	p9_drop_pages(ino, 0);
+	p9_end_pages(ino);
 	p9_clunk(p9_super(ino->sb), p9_node(ino)->fid);
 }
 
@@ -109,6 +138,22 @@ static int p9_lookup(struct inode *dir, struct dentry *d)
 		return (int)PTR_ERR(ino);
 	d->inode = ino;
 	return 0;
+}
+
+/*
+ * Somebody has the file open, or works on it; the host may have put another in its place. Folders are
+ * taken to stay, which spares a request for each step of each path.
+ */
+static bool p9_still_there(struct inode *dir, struct dentry *d)
+{
+	struct p9_attr a;
+	int err;
+
+	(void)dir;
+	if (S_ISDIR(d->inode->mode))
+		return true;
+	err = ask_attr(d->inode, &a);
+	return err != -ENOENT && err != -ESTALE;
 }
 
 /* After something was made under the name: what the host made of it. */
@@ -158,12 +203,20 @@ static int p9_dir_link(struct inode *dir, struct dentry *d, struct inode *target
 	return made(dir, d, err);
 }
 
+/* The name that the inode's fid stands for has been removed, or is another's. */
+static void lost_name(struct inode *ino)
+{
+	p9_node(ino)->gone = true;
+	if (ino->nlink > 0)
+		ino->nlink--;
+}
+
 static int remove_name(struct inode *dir, struct dentry *d, bool is_dir)
 {
 	int err = p9_unlinkat(p9_super(dir->sb), p9_node(dir)->fid, d->name, is_dir);
 
-	if (!err && d->inode->nlink > 0)
-		d->inode->nlink--;
+	if (!err)
+		lost_name(d->inode);
 	if (!err)
 		p9_refresh(dir);
 	return err;
@@ -185,8 +238,8 @@ static int p9_rename(struct inode *olddir, struct dentry *oldd, struct inode *ne
 	int err = p9_renameat(p9_super(olddir->sb), p9_node(olddir)->fid, oldd->name,
 			      p9_node(newdir)->fid, newd->name);
 
-	if (!err && newd->inode && newd->inode->nlink > 0)
-		newd->inode->nlink--;
+	if (!err && newd->inode)
+		lost_name(newd->inode);
 	return err;
 }
 
@@ -197,10 +250,25 @@ static ssize_t p9_link_target(struct inode *ino, char *buf, size_t size)
 
 /* ---- attributes ---- */
 
+/* As p9_setattr, if the fid's name still is that of this file: it may be by a descriptor that we are asked. */
+static int set_attr(struct inode *ino, u32 valid, u64 size)
+{
+	struct p9_attr a;
+	int err = ask_attr(ino, &a);
+
+	if (err)
+		return -ENOENT;
+	return p9_setattr(p9_super(ino->sb), p9_node(ino)->fid, valid, ino, size);
+}
+
 static int p9_truncate(struct inode *ino, loff_t size)
 {
-	int err = p9_setattr(p9_super(ino->sb), p9_node(ino)->fid, P9_SET_SIZE, ino, (u64)size);
+	int err;
 
+	p9_forget_pages(ino);
+	err = set_attr(ino, P9_SET_SIZE, (u64)size);
+	if (!err)
+		vm_unmap_file(ino, ALIGN_UP((u64)size, PAGE_SIZE) / PAGE_SIZE, ~0ULL);
 	return err ? err : p9_revalidate(ino);
 }
 
@@ -219,7 +287,7 @@ static int p9_attr_changed(struct inode *ino, u32 changed)
 		valid |= P9_SET_ATIME | P9_SET_ATIME_SET;
 	if (changed & ATTR_CHANGED_MTIME)
 		valid |= P9_SET_MTIME | P9_SET_MTIME_SET;
-	return p9_setattr(p9_super(ino->sb), p9_node(ino)->fid, valid, ino, 0);
+	return set_attr(ino, valid, 0);
 }
 
 /* ---- directories ---- */
@@ -263,6 +331,7 @@ static int p9_iterate(struct file *f, struct dir_sink *sink)
 
 static const struct inode_ops p9_dir_ops = {
 	.lookup = p9_lookup,
+	.revalidate = p9_still_there,
 	.create = p9_create,
 	.mkdir = p9_dir_mkdir,
 	.mknod = p9_dir_mknod,
@@ -336,6 +405,7 @@ static struct super *p9_mount(const char *source, const char *options)
 	sb->msize = P9_MSIZE;
 	sb->sb.dev = anon_dev();
 	sb->sb.statfs = p9_super_statfs;
+	sb->sb.sync = p9_sync;
 	sb->sb.options = "trans=virtio,version=9p2000.L";
 	err = attach(sb, source ? source : "");
 	if (err) {

@@ -2,8 +2,8 @@
 /*
  * The client of 9P2000.L, the protocol by which the host shares a folder: what
  * its files share. p9_wire.c builds and reads messages, p9_client.c has one
- * function for each request, p9.c makes a file system of them (names), and
- * p9_data.c the contents of its files.
+ * function for each request, p9.c makes a file system of them (names),
+ * p9_data.c has what open files read and write, and p9_map.c mappings.
  *
  * A fid is a number by which the server knows a place or an open file. Each
  * inode owns one that is never opened; each open file owns another.
@@ -23,15 +23,24 @@ struct p9_super {
 	struct p9_device *dev;
 	u32 next_fid;
 	u32 msize;
+	struct p9_node *dirty;	/* DL list of files that have pages to send */
 	uid_t owner; /* of the shared folder on the host: root in the guest */
 	gid_t group;
 };
 
 struct p9_node {
+	struct inode *inode; /* whose node this is */
 	u32 fid;
+	bool gone;   /* what the server has by the fid's name is not this file */
 	u64 version; /* time of change and size for which the pages below are right */
+	struct mutex lock; /* p9_map.c */
 	struct page **pages; /* what mappings use; an array by page number */
-	u64 nr_pages;
+	u64 nr_pages, nr_dirty;
+	u32 areas;     /* that map it */
+	u32 writers;   /* of them, those through which pages may become dirty */
+	u32 write_fid; /* open while there are such areas; else P9_NOFID */
+	int error;     /* of sending pages, which no fsync has told yet */
+	struct p9_node *next, *prev; /* in p9_super.dirty */
 };
 
 static inline struct p9_super *p9_super(struct super *sb)
@@ -81,11 +90,12 @@ int p9_end(struct p9_msg *m, int err);
 struct p9_attr {
 	u64 qid_path;
 	u32 mode, uid, gid;
-	u64 nlink, rdev, size;
+	u64 nlink, rdev, size, blksize, blocks;
 	u64 atime_ns, mtime_ns, ctime_ns;
 };
 
 u32 p9_new_fid(struct p9_super *sb);
+u32 p9_fids(void); /* that servers have of us, one for each mount's root among them */
 int p9_version(struct p9_super *sb);
 int p9_attach(struct p9_super *sb, u32 fid);
 /* newfid stands for `name` in fid, or for fid's own place if name is NULL. */
@@ -94,7 +104,8 @@ void p9_clunk(struct p9_super *sb, u32 fid);
 int p9_getattr(struct p9_super *sb, u32 fid, struct p9_attr *attr);
 /* P9_SET_* */
 int p9_setattr(struct p9_super *sb, u32 fid, u32 valid, const struct inode *ino, u64 size);
-int p9_lopen(struct p9_super *sb, u32 fid, u32 accmode);
+/* O_ACCMODE and O_APPEND */
+int p9_lopen(struct p9_super *sb, u32 fid, u32 flags);
 int p9_lcreate(struct p9_super *sb, u32 fid, const char *name, u32 mode);
 int p9_mkdir(struct p9_super *sb, u32 fid, const char *name, u32 mode);
 int p9_mknod(struct p9_super *sb, u32 fid, const char *name, u32 mode, dev_t rdev);
@@ -108,8 +119,14 @@ int p9_fsync(struct p9_super *sb, u32 fid);
 int p9_statfs(struct p9_super *sb, u32 fid, struct statfs64 *out);
 /* At most P9_DATA bytes; m is ended by the caller after it has taken *data. Bytes or -errno. */
 ssize_t p9_read(struct p9_msg *m, struct p9_super *sb, u32 fid, u64 offset, u32 n, const void **data);
-/* `src` as in file_ops.write. Bytes taken or -errno. */
-ssize_t p9_write(struct p9_super *sb, u32 fid, u64 offset, const void *src, u32 n);
+/*
+ * A write in two steps: room for *n bytes (which may become fewer) at *data, to be filled; then what the
+ * server took of them, or -errno. m is ended by the caller if the first step went well.
+ */
+int p9_write_begin(struct p9_msg *m, struct p9_super *sb, u32 fid, u64 offset, u32 *n, void **data);
+ssize_t p9_write_call(struct p9_msg *m, u32 n);
+/* n bytes of pages, the first of which has the byte at `offset`. Bytes taken or -errno. */
+ssize_t p9_write_pages(struct p9_super *sb, u32 fid, u64 offset, struct page *const *pages, u32 n);
 int p9_readdir(struct p9_super *sb, u32 fid, u64 offset, struct p9_msg *m);
 
 #define P9_SET_MODE	 0x01u
@@ -131,12 +148,31 @@ static inline u32 p9_file_fid(const struct file *f)
 {
 	return (u32)(uintptr_t)f->priv;
 }
-/* Takes what the server says of the inode's place; pages that are no longer right are let go. 0 or -errno. */
+/* A new fid for the inode's place, opened: O_ACCMODE and O_APPEND. */
+int p9_open_fid(struct inode *ino, u32 flags, u32 *fid);
+/*
+ * Takes what the server says of the inode's place; pages that are no longer right are let go. 0 or -errno;
+ * -ESTALE if the server has another file there.
+ */
 int p9_revalidate(struct inode *ino);
-void p9_drop_pages(struct inode *ino, u64 from);
-int p9_get_page(struct inode *ino, u64 pgoff, bool create, struct page **out);
-void p9_get_pages(struct inode *ino, u64 pgoff, unsigned n, struct page **out);
+/* The same where the change is ours: the pages are right. */
+void p9_keep_version(struct inode *ino);
 
 void p9_init(void); /* makes "9p" a type that mount(2) knows */
+
+/* ---- p9_map.c ---- */
+
+int p9_get_page(struct inode *ino, u64 pgoff, bool create, struct page **out);
+void p9_get_pages(struct inode *ino, u64 pgoff, unsigned n, struct page **out);
+int p9_mmap(struct file *f, struct vma *vma);
+/* Sends what is dirty of pages [first,last]. 0 or -errno, which p9_node.error keeps as well. */
+int p9_send_pages(struct inode *ino, u64 first, u64 last);
+void p9_sync(struct super *sb);
+/* The host's file has changed: pages are sent if they are dirty, and let go. */
+void p9_forget_pages(struct inode *ino);
+/* The inode ends. */
+void p9_end_pages(struct inode *ino);
+/* What was written is in the pages as well. node->lock held, inode->size is the one before. */
+void p9_update_pages(struct inode *ino, u64 offset, const void *data, u64 len);
 
 #endif

@@ -98,6 +98,13 @@ static int end(struct p9_msg *m, bool begun, int err)
 	return begun ? p9_end(m, err) : err;
 }
 
+static u32 nr_fids;
+
+u32 p9_fids(void)
+{
+	return nr_fids;
+}
+
 u32 p9_new_fid(struct p9_super *sb)
 {
 	u32 fid = sb->next_fid++;
@@ -126,7 +133,10 @@ int p9_version(struct p9_super *sb)
 
 int p9_attach(struct p9_super *sb, u32 fid)
 {
-	return tell(sb, TATTACH, SMALL, "ddssd", fid, P9_NOFID, "root", "", 0u);
+	int err = tell(sb, TATTACH, SMALL, "ddssd", fid, P9_NOFID, "root", "", 0u);
+
+	nr_fids += !err;
+	return err;
 }
 
 int p9_walk(struct p9_super *sb, u32 fid, u32 newfid, const char *name)
@@ -138,11 +148,14 @@ int p9_walk(struct p9_super *sb, u32 fid, u32 newfid, const char *name)
 
 	if (!err && p9_get16(&m) != (name ? 1 : 0))
 		err = -ENOENT;
-	return end(&m, begun, err);
+	err = end(&m, begun, err);
+	nr_fids += !err;
+	return err;
 }
 
 void p9_clunk(struct p9_super *sb, u32 fid)
 {
+	nr_fids--;
 	(void)tell(sb, TCLUNK, SMALL, "d", fid); /* at worst the server forgets it when the guest ends */
 }
 
@@ -170,8 +183,8 @@ int p9_getattr(struct p9_super *sb, u32 fid, struct p9_attr *a)
 		a->nlink = p9_get64(&m);
 		a->rdev = p9_get64(&m);
 		a->size = p9_get64(&m);
-		p9_get64(&m); /* block size */
-		p9_get64(&m); /* blocks */
+		a->blksize = p9_get64(&m);
+		a->blocks = p9_get64(&m);
 		a->atime_ns = get_time(&m);
 		a->mtime_ns = get_time(&m);
 		a->ctime_ns = get_time(&m);
@@ -187,9 +200,9 @@ int p9_setattr(struct p9_super *sb, u32 fid, u32 valid, const struct inode *ino,
 		    ino->mtime_ns / NSEC_PER_SEC, ino->mtime_ns % NSEC_PER_SEC);
 }
 
-int p9_lopen(struct p9_super *sb, u32 fid, u32 accmode)
+int p9_lopen(struct p9_super *sb, u32 fid, u32 flags)
 {
-	return tell(sb, TLOPEN, SMALL, "dd", fid, accmode);
+	return tell(sb, TLOPEN, SMALL, "dd", fid, flags & (O_ACCMODE | O_APPEND));
 }
 
 int p9_lcreate(struct p9_super *sb, u32 fid, const char *name, u32 mode)
@@ -291,30 +304,50 @@ ssize_t p9_read(struct p9_msg *m, struct p9_super *sb, u32 fid, u64 offset, u32 
 	return err ? end(m, begun, err) : (ssize_t)got;
 }
 
-ssize_t p9_write(struct p9_super *sb, u32 fid, u64 offset, const void *src, u32 n)
+int p9_write_begin(struct p9_msg *m, struct p9_super *sb, u32 fid, u64 offset, u32 *n, void **data)
 {
-	struct p9_msg m;
-	u32 taken = 0;
-	void *at;
 	int err;
 
-	n = MIN(n, sb->msize - AROUND_DATA);
-	err = p9_begin(&m, sb, TWRITE, n + AROUND_DATA);
+	*n = MIN(*n, sb->msize - AROUND_DATA);
+	err = p9_begin(m, sb, TWRITE, *n + AROUND_DATA);
 	if (err)
 		return err;
-	p9_put32(&m, fid);
-	p9_put64(&m, offset);
-	p9_put32(&m, n);
-	at = p9_put_room(&m, n);
-	err = at ? io_copy_in(at, src, n) : -EMSGSIZE;
-	if (!err)
-		err = p9_call(&m);
-	if (!err)
-		taken = p9_get32(&m);
-	if (!err && taken > n)
-		err = -EIO;
-	err = p9_end(&m, err);
-	return err ? err : (ssize_t)taken;
+	p9_put32(m, fid);
+	p9_put64(m, offset);
+	p9_put32(m, *n);
+	*data = p9_put_room(m, *n);
+	return *data ? 0 : p9_end(m, -EMSGSIZE);
+}
+
+ssize_t p9_write_call(struct p9_msg *m, u32 n)
+{
+	int err = p9_call(m);
+	u32 taken = err ? 0 : p9_get32(m);
+
+	if (err)
+		return err;
+	return taken <= n && !m->failed ? (ssize_t)taken : -EIO;
+}
+
+ssize_t p9_write_pages(struct p9_super *sb, u32 fid, u64 offset, struct page *const *pages, u32 n)
+{
+	u64 in_page = offset % PAGE_SIZE;
+	struct p9_msg m;
+	ssize_t put;
+	void *data;
+	int err = p9_write_begin(&m, sb, fid, offset, &n, &data);
+
+	if (err)
+		return err;
+	for (u32 at = 0; at < n; in_page = 0) {
+		u32 part = (u32)MIN(n - at, PAGE_SIZE - in_page);
+
+		memcpy((u8 *)data + at, (const u8 *)page_addr(*pages++) + in_page, part);
+		at += part;
+	}
+	put = p9_write_call(&m, n);
+	err = p9_end(&m, put < 0 ? (int)put : 0);
+	return err ? err : put;
 }
 
 /* The answer is in m, to be ended by the caller: data[n] whose length this returns. */

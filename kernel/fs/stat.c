@@ -8,7 +8,12 @@
 
 static u64 blocks_of(struct inode *ino)
 {
-	return inode_is_tmpfs(ino) ? tmpfs_blocks(ino) : 0;
+	return inode_is_tmpfs(ino) ? tmpfs_blocks(ino) : ino->blocks;
+}
+
+static u32 blksize_of(const struct inode *ino)
+{
+	return ino->blksize ? ino->blksize : PAGE_SIZE;
 }
 
 static void fill_stat(struct inode *ino, struct stat *st)
@@ -24,7 +29,7 @@ static void fill_stat(struct inode *ino, struct stat *st)
 	st->st_gid = ino->gid;
 	st->st_rdev = ino->rdev;
 	st->st_size = ino->size;
-	st->st_blksize = PAGE_SIZE;
+	st->st_blksize = (int)blksize_of(ino);
 	st->st_blocks = (long)blocks_of(ino);
 	st->st_atime = (long)(ino->atime_ns / NSEC_PER_SEC);
 	st->st_atime_nsec = ino->atime_ns % NSEC_PER_SEC;
@@ -102,7 +107,7 @@ static void fill_statx(const struct dentry *d, struct statx *sx)
 		ino->ops->refresh(ino);
 	memset(sx, 0, sizeof(*sx));
 	sx->stx_mask = STATX_BASIC_STATS;
-	sx->stx_blksize = PAGE_SIZE;
+	sx->stx_blksize = blksize_of(ino);
 	sx->stx_attributes_mask = STATX_ATTR_MOUNT_ROOT;
 	if (d->parent == d && d->sb && d->sb->root == d)
 		sx->stx_attributes = STATX_ATTR_MOUNT_ROOT;

@@ -33,6 +33,7 @@ struct super {
 	ino_t next_ino;
 	const char *options;
 	int (*statfs)(struct super *sb, struct statfs64 *out);
+	void (*sync)(struct super *sb); /* what is only here goes to where it is kept. NULL: nothing is */
 	struct super *next, *prev; /* of all mounts, for /proc/mounts */
 };
 
@@ -45,6 +46,8 @@ struct super {
 struct inode_ops {
 	/* A child of directory dir: a new inode with a reference in *out, or -ENOENT. NULL op: children live in the dentry tree only (tmpfs). */
 	int (*lookup)(struct inode *dir, struct dentry *d);
+	/* Does the child still stand for what the file system has by its name? False: it loses its name. NULL: always. */
+	bool (*revalidate)(struct inode *dir, struct dentry *d);
 	/* Make things; `d` is a negative dentry under dir. They set d->inode. NULL op: -EPERM/-EROFS. */
 	int (*create)(struct inode *dir, struct dentry *d, mode_t mode);
 	int (*mkdir)(struct inode *dir, struct dentry *d, mode_t mode);
@@ -110,13 +113,16 @@ struct inode {
 	gid_t gid;
 	dev_t rdev;
 	loff_t size;
+	u64 blocks;		/* st_blocks, of file systems that set it (tmpfs counts when asked) */
+	u32 blksize;		/* st_blksize; 0: a page */
 	u64 atime_ns, mtime_ns, ctime_ns; /* since 1970 */
 	struct super *sb;
 	const struct inode_ops *ops;
 	const struct file_ops *fops;
 	/*
 	 * Page cache of regular files: the page at pgoff with a reference the caller owns.
-	 * `create`: allocate a hole for writing. *out NULL with 0: a hole (reads as zeros). -ERANGE beyond the end.
+	 * `create`: allocate a hole, bring what is not in memory (may sleep). *out NULL with 0: a hole, or not in
+	 * memory. -ERANGE beyond the end.
 	 */
 	int (*get_page)(struct inode *ino, u64 pgoff, bool create, struct page **out);
 	/* The n pages from pgoff on as far as they are in memory, each with a reference; NULL for the others. Must not sleep. */

@@ -68,7 +68,7 @@ u8 file_build_id(const struct file *f, u8 id[BUILD_ID_MAX])
 	struct page *pg = NULL;
 	u8 n;
 
-	if (!ino->get_page || ino->get_page(ino, 0, false, &pg) || !pg)
+	if (!ino->get_page || ino->get_page(ino, 0, true, &pg) || !pg)
 		return 0;
 	n = search_page(page_addr(pg), id);
 	page_put(pg);

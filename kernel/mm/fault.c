@@ -5,7 +5,8 @@
  *   anonymous, read     the one page of zeros, read-only
  *   anonymous, write    a new zeroed page; in a large area, the 2 MiB around it
  *   private file        the file's own page, read-only; a write copies it
- *   shared              the object's page, with the write bit if the area has it
+ *   shared              the object's page, with the write bit if the area has it; where the
+ *                       object is told of writes (vma_ops.written), from the first write on
  *
  * The rule of copy on write: an entry of a private area has the write bit only
  * while nobody else refers to its page. A write to any other page takes a copy,
@@ -42,7 +43,8 @@ unsigned vma_prot(const struct vma *v)
 		prot |= PTE_READ;
 	if (v->flags & VM_EXEC)
 		prot |= PTE_EXEC;
-	if ((v->flags & (VM_WRITE | VM_SHARED)) == (VM_WRITE | VM_SHARED))
+	if ((v->flags & (VM_WRITE | VM_SHARED)) == (VM_WRITE | VM_SHARED) &&
+	    !(v->ops && v->ops->written))
 		prot |= PTE_WRITE;
 	return prot;
 }
@@ -224,8 +226,43 @@ static int object_page(struct vma *v, u64 addr, bool write, struct page **out)
 	return err;
 }
 
+/* May the object's page be written to through this shared area? False: it is not the object's any more. */
+static bool may_write(struct vma *v, u64 addr, struct page *pg)
+{
+	u64 pgoff = v->pgoff + ((addr - v->start) >> PAGE_SHIFT);
+
+	return !(v->ops && v->ops->written) || v->ops->written(v, pgoff, pg);
+}
+
+/* A write to a page that is mapped without the write bit in a shared area. */
+static int write_shared(struct mm *mm, struct vma *v, u64 addr, paddr_t pa)
+{
+	struct page *pg = phys_to_page(pa);
+
+	if (pg && !may_write(v, addr, pg)) {
+		unmap_pages(mm, addr, addr + PAGE_SIZE);
+		return 0;
+	}
+	return pgd_map(mm->pgd, addr, pa, vma_prot(v) | PTE_WRITE);
+}
+
+/* A write to a page of a private area that is not mapped yet: a copy, and nobody counts the original. */
+static int private_copy(struct mm *mm, struct vma *v, u64 addr, struct page *pg)
+{
+	struct page *new = page_alloc(0);
+
+	if (new)
+		memcpy(page_addr(new), page_addr(pg), PAGE_SIZE);
+	page_put(pg);
+	if (!new)
+		return -ENOMEM;
+	v->flags |= VM_ANON_PAGES;
+	return map_page(mm, addr, new, vma_prot(v) | PTE_WRITE);
+}
+
 static int from_object(struct mm *mm, struct vma *v, u64 addr, bool write)
 {
+	unsigned prot = 0;
 	struct page *pg = NULL;
 	u64 seq = mm->seq;
 	bool cached = v->file && v->file->inode->get_pages;
@@ -239,21 +276,15 @@ static int from_object(struct mm *mm, struct vma *v, u64 addr, bool write)
 		page_put(pg);
 		return 0; /* it took a while and the world has moved on: try again */
 	}
-	if (write && !(v->flags & VM_SHARED)) {
-		paddr_t pa = page_to_phys(pg);
-
-		/* not mapped yet: copied without counting the original */
-		struct page *new = page_alloc(0);
-
-		if (new)
-			memcpy(page_addr(new), phys_to_virt(pa), PAGE_SIZE);
+	if (write && !(v->flags & VM_SHARED))
+		return private_copy(mm, v, addr, pg);
+	if (write && !may_write(v, addr, pg)) {
 		page_put(pg);
-		if (!new)
-			return -ENOMEM;
-		v->flags |= VM_ANON_PAGES;
-		return map_page(mm, addr, new, vma_prot(v) | PTE_WRITE);
+		return 0;
 	}
-	err = map_page(mm, addr, pg, vma_prot(v));
+	if (write)
+		prot = PTE_WRITE;
+	err = map_page(mm, addr, pg, vma_prot(v) | prot);
 	if (!err && cached && !write)
 		map_around(mm, v, addr);
 	return err;
@@ -280,7 +311,7 @@ static int resolve(struct mm *mm, struct vma *v, u64 addr, u32 access)
 	}
 	if (write && !(prot & PTE_WRITE)) {
 		if (v->flags & VM_SHARED)
-			return pgd_map(mm->pgd, addr, pa, vma_prot(v));
+			return write_shared(mm, v, addr, pa);
 		return copy_on_write(mm, v, addr, pa);
 	}
 	return 0; /* another thread was faster */

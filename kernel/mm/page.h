@@ -42,6 +42,9 @@ struct page {
  */
 #define PG_EXEC_SYNCED 16
 
+/* Written through a mapping, and not yet where the file is kept (kernel/fs/p9_map.c). */
+#define PG_DIRTY 32
+
 /* The kernel has written to a page that user space may execute (a file's). Big lock held. */
 static inline void page_changed(struct page *pg)
 {

@@ -68,15 +68,26 @@ long sys_brk(const u64 a[6])
 	return vm_brk(current->mm, a[0]);
 }
 
-/*
- * Nothing has to be written anywhere: files are memory. The arguments are checked as msync(2)
- * says.
- */
+/* MS_SYNC of an area: its file is written to where it is kept. The area may be gone afterwards. */
+static int sync_area(const struct vma *v)
+{
+	struct file *f = v->file;
+	int err;
+
+	if (!(v->flags & VM_SHARED) || !f || !f->ops->fsync)
+		return 0;
+	file_get(f);
+	err = f->ops->fsync(f);
+	file_put(f);
+	return err;
+}
+
 long sys_msync(const u64 a[6])
 {
 	u64 start = untag_addr(a[0]), end;
 	u32 flags = (u32)a[2];
 	struct vma *v;
+	int err = 0;
 
 	if (flags & ~(u32)(MS_ASYNC | MS_INVALIDATE | MS_SYNC) || !IS_ALIGNED(start, PAGE_SIZE) ||
 	    (flags & (MS_ASYNC | MS_SYNC)) == (MS_ASYNC | MS_SYNC))
@@ -84,15 +95,17 @@ long sys_msync(const u64 a[6])
 	end = start + ALIGN_UP(a[1], PAGE_SIZE);
 	if (end < start)
 		return -ENOMEM;
-	while (start < end) {
+	while (!err && start < end) {
 		v = vma_find(current->mm, start);
 		if (!v || v->start > start)
 			return -ENOMEM;
 		if (flags & MS_INVALIDATE && v->flags & VM_LOCKED)
 			return -EBUSY;
 		start = v->end;
+		if (flags & MS_SYNC)
+			err = sync_area(v);
 	}
-	return 0;
+	return err;
 }
 
 /* ---- locking: pages never leave RAM, so it means that they are all there ---- */

@@ -196,6 +196,7 @@ void vma_merge(struct mm *mm, u64 start, u64 end)
 		take_at(mm, i + 1);
 		a->end = b->end;
 		a->flags |= b->flags;
+		b->start = b->end;
 		vma_free(b); /* without sleeping: a holds on to the same file and object */
 	}
 }
@@ -313,19 +314,70 @@ void mm_put(struct mm *mm)
 	kfree(mm);
 }
 
-void vm_unmap_file(const struct inode *ino, u64 first, u64 last)
+/* Calls fn for each area that maps a part of pages [first,last] of a file, with that part's addresses. */
+static void each_mapping(const struct inode *ino, u64 first, u64 last,
+			 void (*fn)(struct vma *v, u64 start, u64 end, void *arg), void *arg)
 {
 	struct mm *mm;
 
 	DL_FOREACH(all_mms, mm) {
 		for (u32 i = 0; i < mm->nr_areas; i++) {
-			const struct vma *v = mm->areas[i];
+			struct vma *v = mm->areas[i];
 			u64 from = MAX(first, v->pgoff),
 			    to = MIN(last, v->pgoff + vma_pages(v) - 1);
 
 			if (v->file && v->file->inode == ino && from <= to)
-				unmap_pages(mm, v->start + ((from - v->pgoff) << PAGE_SHIFT),
-					    v->start + ((to - v->pgoff + 1) << PAGE_SHIFT));
+				fn(v, v->start + ((from - v->pgoff) << PAGE_SHIFT),
+				   v->start + ((to - v->pgoff + 1) << PAGE_SHIFT), arg);
 		}
 	}
+}
+
+static void unmap_part(struct vma *v, u64 start, u64 end, void *arg)
+{
+	(void)arg;
+	unmap_pages(v->mm, start, end);
+}
+
+void vm_unmap_file(const struct inode *ino, u64 first, u64 last)
+{
+	each_mapping(ino, first, last, unmap_part, NULL);
+}
+
+static void unmap_own(struct vma *v, u64 start, u64 end, void *arg)
+{
+	struct page *const *pages = arg;
+
+	for (u64 at = start; at < end; at += PAGE_SIZE) {
+		const struct page *pg = pages[v->pgoff + ((at - v->start) >> PAGE_SHIFT)];
+
+		if (pg && pgd_lookup(v->mm->pgd, at, NULL) == page_to_phys(pg))
+			unmap_pages(v->mm, at, at + PAGE_SIZE);
+	}
+}
+
+void vm_unmap_pages(const struct inode *ino, struct page *const *pages, u64 n)
+{
+	if (n)
+		each_mapping(ino, 0, n - 1, unmap_own, (void *)(uintptr_t)pages);
+}
+
+static unsigned without_write(paddr_t pa, u64 va, unsigned prot, void *arg)
+{
+	(void)pa;
+	(void)va;
+	(void)arg;
+	return prot & ~(unsigned)PTE_WRITE;
+}
+
+static void protect_part(struct vma *v, u64 start, u64 end, void *arg)
+{
+	(void)arg;
+	if (v->flags & VM_SHARED)
+		pgd_walk_range(v->mm->pgd, start, end, without_write, NULL);
+}
+
+void vm_protect_file(const struct inode *ino, u64 first, u64 last)
+{
+	each_mapping(ino, first, last, protect_part, NULL);
 }

@@ -15,14 +15,22 @@ struct inode;
 
 struct vma_ops {
 	/*
-	 * Must not sleep. The page at file page offset pgoff for this area, with a reference the
-	 * caller owns, in *out. `write`: it is going to be written through a shared
-	 * mapping. -ERANGE: beyond the end of the object (SIGBUS); -ENOMEM.
+	 * The page at file page offset pgoff for this area, with a reference the caller owns, in
+	 * *out. `write`: it is going to be written through a shared mapping. One that sleeps holds
+	 * on to what it needs: the area may be gone afterwards. -ERANGE: beyond the end of the
+	 * object (SIGBUS); -ENOMEM.
 	 */
 	int (*fault)(struct vma *vma, u64 pgoff, bool write, struct page **out);
+	/*
+	 * For objects that must know which of their pages are written to: shared areas have
+	 * these without the write bit until this says that pg, the page at pgoff, may get it.
+	 * False: it is no longer the object's page, and the fault is taken anew. Must not sleep.
+	 */
+	bool (*written)(struct vma *vma, u64 pgoff, struct page *pg);
 	/* the area was copied (fork) or split: NULL if not needed */
 	void (*open)(struct vma *vma);
-	void (*close)(struct vma *vma); /* the area, or this part of it, goes away */
+	/* the area, or this part of it, goes away, already unmapped; empty: joined to its neighbour. May sleep. */
+	void (*close)(struct vma *vma);
 	bool no_split, no_fork;
 	/* name in /proc/PID/maps if there is no file */
 	const char *name;
@@ -113,6 +121,10 @@ int vm_populate(struct mm *mm, u64 addr, u64 len, bool write);
  * address space with them.
  */
 void vm_unmap_file(const struct inode *ino, u64 first, u64 last);
+/* Those pages [0,n) of a file that are not NULL are out of every address space; private copies stay. */
+void vm_unmap_pages(const struct inode *ino, struct page *const *pages, u64 n);
+/* The next write to pages [first,last] of a file through a shared mapping is a fault. */
+void vm_protect_file(const struct inode *ino, u64 first, u64 last);
 /* file_ops.mmap of plain files: pages come from inode->get_page. */
 int generic_file_mmap(struct file *f, struct vma *vma);
 /* file_ops.mmap of /dev/zero: private areas are anonymous, shared ones a new shared object. */

@@ -2,6 +2,7 @@
 /* The system as a whole: its names, its memory, random bytes, switching it off. */
 #include "dev/dev.h"
 #include "dev/virtio_console.h"
+#include "fs/p9.h"
 #include "mm/page.h"
 #include "proc/internal.h"
 #include "sys/syscall.h"
@@ -90,9 +91,10 @@ static void __noreturn power_off(void)
 
 	page_stats(&total, &free_pages);
 	printk("in use at the end: kmalloc %llu bytes, pages %llu, processes %u, threads %u, "
-	       "perf events %u, task events %u\n",
+	       "perf events %u, task events %u, 9p fids %u\n",
 	       (unsigned long long)kmalloc_in_use(), (unsigned long long)(total - free_pages),
-	       nr_processes(), nr_threads_total(), perf_live_events(), perf_task_events());
+	       nr_processes(), nr_threads_total(), perf_live_events(), perf_task_events(),
+	       p9_fids());
 	if (perf_live_events() || perf_task_events())
 		machine_die(EXIT_LEAK);
 	machine_power_off();
