@@ -173,9 +173,9 @@ static void check_same(const struct request *request, const struct budget_entry 
 		now = request->events;
 	if (what)
 		die(EXIT_USAGE,
-		    "%s, line %u: the %s of [%s] is recorded as '%s', and given as '%s'. To record "
-		    "anew, use --update; for another section, --name",
-		    request->path, entry->line, what, entry->name, recorded ? recorded : "",
+		    "%s, line %u: [%s] has the %s '%s', and not '%s'; to record anew, use --update; for "
+		    "another section, --name",
+		    request->path, entry->line, entry->name, what, recorded ? recorded : "",
 		    now ? now : "");
 }
 

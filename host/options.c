@@ -133,7 +133,8 @@ static void keep(struct options *options, int option, const char *value)
 {
 	const struct option *entry = table;
 
-	if (option == OPT_LOG || option == OPT_TIMEOUT || option == OPT_VERBOSE)
+	if (option == OPT_LOG || option == OPT_TIMEOUT || option == OPT_VERBOSE ||
+	    (option == OPT_KERNEL && !options->linux_kernel))
 		return;
 	while (entry->val != option)
 		entry++;

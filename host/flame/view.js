@@ -69,9 +69,12 @@
 	/* The graph has the room that the window leaves, and scrolls if it needs more. */
 	function resize() {
 		var space = Math.max(window.innerHeight - scroll.getBoundingClientRect().top - window.scrollY - 130, 10 * ROW);
+		var below = scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight;
 
 		$("room").style.height = rows() * ROW + "px";
 		scroll.style.height = Math.min(rows() * ROW, space) + 2 + "px";
+		if (!flipped)
+			scroll.scrollTop = scroll.scrollHeight - scroll.clientHeight - below;
 		redraw();
 	}
 
