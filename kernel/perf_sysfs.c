@@ -21,6 +21,7 @@ static const char *const sysctl_names[PERF_SYSCTL_NR] = {
 	[PERF_SYSCTL_PARANOID] = "perf_event_paranoid",
 	[PERF_SYSCTL_MLOCK_KB] = "perf_event_mlock_kb",
 	[PERF_SYSCTL_MAX_SAMPLE_RATE] = "perf_event_max_sample_rate",
+	[PERF_SYSCTL_CPU_TIME_MAX_PERCENT] = "perf_cpu_time_max_percent",
 	[PERF_SYSCTL_MAX_STACK] = "perf_event_max_stack",
 	[PERF_SYSCTL_MAX_CONTEXTS_PER_STACK] = "perf_event_max_contexts_per_stack",
 	[PERF_SYSCTL_USER_ACCESS] = "perf_user_access",

@@ -32,6 +32,7 @@ static struct knob knobs[PERF_SYSCTL_NR] = {
 	[PERF_SYSCTL_PARANOID] = {2, INT_MIN, INT_MAX},
 	[PERF_SYSCTL_MLOCK_KB] = {516, INT_MIN, INT_MAX},
 	[PERF_SYSCTL_MAX_SAMPLE_RATE] = {100000, 1, INT_MAX},
+	[PERF_SYSCTL_CPU_TIME_MAX_PERCENT] = {25, 0, 100},
 	[PERF_SYSCTL_MAX_STACK] = {PERF_MAX_STACK_DEPTH, 0, 640 * 1024},
 	[PERF_SYSCTL_MAX_CONTEXTS_PER_STACK] = {PERF_MAX_CONTEXTS_PER_STACK, 0, 1000},
 	[PERF_SYSCTL_USER_ACCESS] = {0, 0, 1},
@@ -63,6 +64,10 @@ int perf_sysctl_set(enum perf_sysctl which, int value)
 	if ((which == PERF_SYSCTL_MAX_STACK || which == PERF_SYSCTL_MAX_CONTEXTS_PER_STACK) &&
 	    atomic_load_explicit(&stack_limits_in_use, memory_order_relaxed) > 0)
 		return -EBUSY;
+	/* As on Linux: without the limit of time there is none of the rate to be set. */
+	if (which == PERF_SYSCTL_MAX_SAMPLE_RATE &&
+	    perf_sysctl_get(PERF_SYSCTL_CPU_TIME_MAX_PERCENT) % 100 == 0)
+		return -EINVAL;
 	atomic_store_explicit(&knob->value, value, memory_order_relaxed);
 	return 0;
 }

@@ -32,11 +32,11 @@ static const uint64_t burst_ns = 4000000;
 static const uint64_t bursts_per_s = 250;
 
 /*
- * All samples of a CPU together may take a quarter of its time, Linux's default, so that the
- * CPU gets on with its work whatever is asked of it. One sample counts for no more than
- * most_ns: the clock may have jumped for other reasons, as when the CPU itself is virtual.
+ * All samples of a CPU together may take perf_cpu_time_max_percent of its time, so that the CPU
+ * gets on with its work whatever is asked of it; as on Linux, 0 and 100 are no limit. One sample
+ * counts for no more than most_ns: the clock may have jumped for other reasons, as when the CPU
+ * itself is virtual.
  */
-static const uint64_t share_ns = 1000000;
 static const uint64_t most_ns = 100000;
 
 /* A first guess for frequency mode: this fraction of what one count per ns gives. */
@@ -217,6 +217,7 @@ static void end_throttle(struct perf_event *event)
 /* Charge this CPU for a sample; whether its share is used up. */
 static bool share_is_spent(uint64_t began, uint64_t now)
 {
+	uint64_t percent = (uint64_t)perf_sysctl_get(PERF_SYSCTL_CPU_TIME_MAX_PERCENT);
 	struct perf_cpu *cpu = perf_this_cpu();
 
 	if (now - cpu->share_began >= burst_ns) {
@@ -224,7 +225,7 @@ static bool share_is_spent(uint64_t began, uint64_t now)
 		cpu->share_spent = 0;
 	}
 	cpu->share_spent += now - began < most_ns ? now - began : most_ns;
-	return cpu->share_spent > share_ns;
+	return percent % 100 != 0 && cpu->share_spent > burst_ns * percent / 100;
 }
 
 /*

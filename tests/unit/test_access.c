@@ -127,6 +127,10 @@ static void sysctl_limits(void **state)
 	assert_int_equal(perf_sysctl_get(PERF_SYSCTL_MAX_STACK), 127);
 	assert_int_equal(perf_sysctl_set(PERF_SYSCTL_MAX_SAMPLE_RATE, 5000), 0);
 	assert_int_equal(perf_sysctl_get(PERF_SYSCTL_MAX_SAMPLE_RATE), 5000);
+	assert_int_equal(perf_sysctl_get(PERF_SYSCTL_CPU_TIME_MAX_PERCENT), 25);
+	assert_int_equal(perf_sysctl_set(PERF_SYSCTL_CPU_TIME_MAX_PERCENT, 101), -EINVAL);
+	assert_int_equal(perf_sysctl_set(PERF_SYSCTL_CPU_TIME_MAX_PERCENT, 0), 0);
+	assert_int_equal(perf_sysctl_set(PERF_SYSCTL_MAX_SAMPLE_RATE, 4000), -EINVAL);
 }
 
 int main(void)

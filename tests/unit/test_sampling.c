@@ -158,6 +158,37 @@ static void throttling(void **state)
 	sim_munmap(monitor, ring.map);
 }
 
+/* How many samples come in 40 ms if each takes long, and the CPU may give so much of its time to them. */
+static unsigned int samples_at(int percent)
+{
+	struct sim_task *monitor = sim_task_on(0, "monitor"), *task = sim_task_on(1, "task");
+	struct perf_event_attr attr = sampling(PERF_COUNT_HW_INSTRUCTIONS, 20000);
+	int fd = open_event(monitor, &attr, sim_tid(task));
+	unsigned int samples;
+	struct ring ring;
+
+	ring_open(&ring, monitor, fd, 64);
+	assert_int_equal(perf_sysctl_set(PERF_SYSCTL_CPU_TIME_MAX_PERCENT, percent), 0);
+	sim_kernel_ns(4000);
+	sim_run(1, 40 * ns_per_ms);
+	sim_kernel_ns(0);
+	samples = ring_count(&ring, PERF_RECORD_SAMPLE);
+	sim_munmap(monitor, ring.map);
+	sim_exit(task);
+	sim_exit(monitor);
+	return samples;
+}
+
+/* Samples may take a part of a CPU's time; 0 and 100 are no limit. [SAMPLE-FREQ] */
+static void share_of_time(void **state)
+{
+	unsigned int all = samples_at(100), quarter = samples_at(25), tenth = samples_at(10);
+
+	(void)state;
+	assert_in_range(samples_at(0), all - 2, all + 2);
+	assert_true(quarter < all / 2 && tenth < quarter * 2 / 3 && tenth > 0);
+}
+
 /* REFRESH: so many overflows, a signal for each, then disabled. [CTL-IOCTL, SAMPLE-SIGNAL] */
 static void refresh(void **state)
 {
@@ -393,7 +424,8 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		clean_test(fixed_period), clean_test(short_slices),    clean_test(own_samples_only),
-		clean_test(frequency),	  clean_test(throttling),      clean_test(refresh),
+		clean_test(frequency),	  clean_test(throttling),      clean_test(share_of_time),
+		clean_test(refresh),
 		clean_test(sigtrap),
 		clean_test(new_period),	  clean_test(software_events), clean_test(all_fields),
 		clean_test(group_values), clean_test(inherited),       clean_test(no_interrupt),

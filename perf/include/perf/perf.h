@@ -116,6 +116,7 @@ void perf_map_put(struct perf_map *map);
 enum perf_sysctl {
 	PERF_SYSCTL_PARANOID,		    /**< perf_event_paranoid */
 	PERF_SYSCTL_MLOCK_KB,		    /**< perf_event_mlock_kb */
+	PERF_SYSCTL_CPU_TIME_MAX_PERCENT,   /**< perf_cpu_time_max_percent */
 	PERF_SYSCTL_MAX_SAMPLE_RATE,	    /**< perf_event_max_sample_rate */
 	PERF_SYSCTL_MAX_STACK,		    /**< perf_event_max_stack */
 	PERF_SYSCTL_MAX_CONTEXTS_PER_STACK, /**< perf_event_max_contexts_per_stack */
