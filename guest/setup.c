@@ -15,6 +15,8 @@
 
 #include "setup.h"
 
+#define MODULES "/.tally-modules"
+
 enum { PATIENCE = 10 }; /* seconds of the guest's time */
 
 static const struct {
@@ -60,13 +62,16 @@ static int mount_all(void)
 	return 0;
 }
 
-/* Their names begin with a number, which is the order in which they need one another. */
+/*
+ * Their names begin with a number, which is the order in which they need one another. Nothing of
+ * them is left in the root, which is the user's.
+ */
 static int load_modules(void)
 {
 	glob_t found;
 	int result = 0;
 
-	if (glob("/lib/modules/tally/*.ko", 0, NULL, &found))
+	if (glob(MODULES "/*.ko", 0, NULL, &found))
 		return 0;
 	for (size_t i = 0; i < found.gl_pathc && !result; i++) {
 		int fd = open(found.gl_pathv[i], O_RDONLY | O_CLOEXEC);
@@ -76,8 +81,10 @@ static int load_modules(void)
 			perror(found.gl_pathv[i]);
 		if (fd >= 0)
 			close(fd);
+		unlink(found.gl_pathv[i]);
 	}
 	globfree(&found);
+	rmdir(MODULES);
 	return result;
 }
 

@@ -4,7 +4,7 @@
 #define GUEST_SETUP_H
 
 /*
- * Mounts the kernel's file systems and loads the modules in /lib/modules/tally, where /proc is
+ * Mounts the kernel's file systems and loads the modules in /.tally-modules, where /proc is
  * not there yet; does nothing otherwise. Returns 0, or -1 with errno after saying what failed.
  */
 int setup_system(void);

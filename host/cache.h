@@ -1,28 +1,34 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What Tally fetches and makes once and keeps: the guest's root image, and Debian's Linux
- * kernel for --kernel=linux. All of it lies in one folder, ${XDG_CACHE_HOME:-~/.cache}/tally,
- * which may be removed at any time.
+ * The folder of what Tally makes once and keeps, ${XDG_CACHE_HOME:-~/.cache}/tally, which may be
+ * removed at any time.
  *
  * A file there is whole or absent: it is written under another name, flushed to the disk, and
- * renamed. Its name holds a hash of all that went into it. One process at a time makes files;
- * others wait for it.
+ * renamed. One process at a time makes files and removes old ones; others wait for it. Whoever
+ * uses a file keeps it open, so that it may be removed meanwhile.
  */
 #ifndef HOST_CACHE_H
 #define HOST_CACHE_H
 
-#include <stdbool.h>
-
-struct images {
-	char *kernel; /* the file for QEMU's -kernel */
-	char *initrd; /* the file for QEMU's -initrd */
-};
+/* The folder, which is made if need be; the caller frees it. Ends the program if that fails. */
+char *cache_folder(void);
 
 /*
- * Finds the kernel and the initial ramdisk of either kernel, and makes what is missing, telling
- * the user. `build` is the folder with the files built for the guest. Ends the program with a
- * plain sentence when that cannot be done.
+ * Waits until no other process makes files, removes what one left unfinished, and what nothing
+ * has used for long. The lock lasts until the descriptor it returns is closed.
  */
-void cache_images(struct images *images, const char *build, bool linux_kernel);
+int cache_lock(const char *folder);
+
+/*
+ * A new file at `path`, to be written to the descriptor, and in the end given to one of the
+ * other two. These end the program if they fail.
+ */
+int cache_create(const char *path);
+void cache_finish(int fd, const char *path);
+
+void cache_discard(int fd, const char *path);
+
+/* Opens a file for reading and marks it as used. Returns a descriptor, or -1 if it is not there. */
+int cache_open(const char *path);
 
 #endif

@@ -14,6 +14,7 @@
 
 #include "files.h"
 #include "newc.h"
+#include "ownroot.h"
 #include "say.h"
 
 /* QEMU holds what goes along in its own memory; more than this is a mistake. */
@@ -28,12 +29,17 @@ static bool below(const char *path, const char *folder)
 	return strncmp(path, folder, length) == 0 && (path[length] == '/' || !path[length]);
 }
 
+/* The guest has no root but what goes along. */
+static bool no_root;
+
 /* Whether a path is the guest's own: what is there on this machine has no meaning in the guest. */
 static bool is_system(const char *path)
 {
 	static const char *const folders[] = {"/bin", "/boot", "/dev", "/etc",	"/lib", "/proc",
 					      "/run", "/sbin", "/sys", "/usr", "/var"};
 
+	if (no_root)
+		return below(path, "/dev") || below(path, "/proc") || below(path, "/sys");
 	if (below(path, "/usr/local") || below(path, "/usr/src") || below(path, "/var/tmp"))
 		return false;
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
@@ -325,6 +331,7 @@ static void copy_argument(const char *word, bool of_perf)
 int files_collect(const struct options *options, const char *shared)
 {
 	shared_folder = shared;
+	no_root = options->root && strcmp(options->root, OWNROOT_NONE) == 0;
 	start_archive();
 	copy_command(options->command[0]);
 	for (char **word = options->command + 1; *word; word++)

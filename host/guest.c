@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,10 +13,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cache.h"
 #include "files.h"
 #include "guest.h"
+#include "images.h"
 #include "machine.h"
+#include "ownroot.h"
 #include "relay.h"
 #include "say.h"
 #include "terminal.h"
@@ -153,6 +155,22 @@ static void end_by_signal(int number)
 	exit(128 + number);
 }
 
+/* PID 1 has said that the command is not there; this says what to do if it is one of the root's. */
+static void explain_not_found(const struct options *options)
+{
+	const char *name = options->command[0];
+	bool none = options->root && strcmp(options->root, OWNROOT_NONE) == 0;
+
+	if (none && strchr(name, '/'))
+		say("--root none is for static programs; without it, Debian's libraries are there");
+	else if (none)
+		say("--root none has no programs; without it, Debian's are there, and perf");
+	else if (options->root && strcmp(name, "perf") == 0)
+		say("perf has to be installed in the root %s (Debian and Ubuntu: linux-perf or "
+		    "linux-tools, Alpine and Fedora: perf)",
+		    options->root);
+}
+
 static void finish(const struct machine *machine, const struct outcome *outcome,
 		   const struct options *options)
 {
@@ -161,6 +179,8 @@ static void finish(const struct machine *machine, const struct outcome *outcome,
 		say("cannot write the output: %s", strerror(outcome->write_error));
 	switch (outcome->how) {
 	case ENDED_EXIT:
+		if (outcome->value == EXIT_NOT_FOUND)
+			explain_not_found(options);
 		exit(outcome->value == 0 && outcome->write_error ? EXIT_TALLY : outcome->value);
 	case ENDED_SIGNAL:
 		end_by_signal(outcome->value);
@@ -193,7 +213,7 @@ void guest_run(const struct options *options)
 
 	shared = options->share ? files_shareable() : NULL;
 	files = files_collect(options, shared);
-	cache_images(&images, guest_build(), options->linux_kernel);
+	images_open(&images, guest_build(), options);
 	relay_wire(&wiring, options->terminal);
 	wiring.results = options->results;
 	run = describe_run(options, &wiring, shared);

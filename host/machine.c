@@ -97,8 +97,7 @@ static void add_share(struct words *words, const char *folder)
 	*to = '\0';
 	add_pair(words, "-fsdev",
 		 textf("local,id=share,security_model=none,multidevs=remap,path=%s", path));
-	add_pair(words, "-device",
-		 "virtio-9p-device,fsdev=share,mount_tag=" MACHINE_SHARE_TAG);
+	add_pair(words, "-device", "virtio-9p-device,fsdev=share,mount_tag=" MACHINE_SHARE_TAG);
 	free(path);
 }
 
@@ -111,31 +110,33 @@ static int memory_file(const char *name)
 	return fd;
 }
 
-/*
- * Linux reads a firmware file one byte at a time, and from its start for every page of it, so
- * that files of some size would take minutes. There, they follow the root image in the ramdisk.
- * Returns a descriptor of the two, in memory.
- */
-static int join(const char *initrd, int files)
+/* Appends what is in one file to another, from its start. */
+static void pour(int from, int to)
 {
-	int from = open(initrd, O_RDONLY | O_CLOEXEC), both = memory_file("tally-initrd");
+	off_t at = 0;
 	ssize_t n;
 
-	if (from < 0)
-		die(EXIT_TALLY, "cannot read %s: %s", initrd, strerror(errno));
-	while ((n = sendfile(both, from, NULL, 1 << 30)) > 0)
+	while ((n = sendfile(to, from, &at, 1 << 30)) > 0)
 		;
-	if (n == 0 && lseek(files, 0, SEEK_SET) == 0) {
-		while ((n = sendfile(both, files, NULL, 1 << 30)) > 0)
-			;
-	}
 	if (n < 0)
 		die(EXIT_TALLY, "cannot put the ramdisk together: %s", strerror(errno));
-	close(from);
+}
+
+/*
+ * PID 1 unpacks the files that go along with a program of Debian's root. In another one they
+ * follow the root in the ramdisk, and on Linux as well, which reads a firmware file one byte at a
+ * time, and from its start for every page of it. Returns a descriptor of the two, in memory.
+ */
+static int join(int initrd, int files)
+{
+	int both = memory_file("tally-initrd");
+
+	pour(initrd, both);
+	pour(files, both);
 	return both;
 }
 
-/* The descriptors that QEMU reads from, besides the channels; -1 for those that are not there. */
+/* The descriptors that QEMU reads from, besides the channels; files may be -1. */
 struct sources {
 	int run, files, ramdisk;
 };
@@ -144,9 +145,7 @@ static void add_guest(struct words *words, const struct options *options,
 		      const struct images *images, const struct sources *sources)
 {
 	add_pair(words, "-kernel", images->kernel);
-	add_pair(words, "-initrd",
-		 sources->ramdisk >= 0 ? textf("/proc/self/fd/%d", sources->ramdisk)
-				       : images->initrd);
+	add_pair(words, "-initrd", textf("/proc/self/fd/%d", sources->ramdisk));
 	if (options->linux_kernel)
 		add_pair(words, "-append",
 			 "console=ttyAMA0 quiet rdinit=/init norandmaps nokaslr panic=-1");
@@ -197,8 +196,8 @@ static void become_qemu(struct machine *machine, struct words *words, const int 
 	dup2(machine->errors, STDERR_FILENO);
 	execvp(program, (char **)words->at);
 	if (errno == ENOENT)
-		dprintf(STDERR_FILENO,
-			"%s is not installed (Debian package qemu-system-arm)\n", program);
+		dprintf(STDERR_FILENO, "%s is not installed (Debian package qemu-system-arm)\n",
+			program);
 	else
 		dprintf(STDERR_FILENO, "cannot run %s: %s\n", program, strerror(errno));
 	_exit(EXIT_NOT_FOUND);
@@ -220,7 +219,7 @@ void machine_start(struct machine *machine, const struct options *options,
 		   const struct images *images, const struct inputs *inputs)
 {
 	struct words words = {.count = 0};
-	struct sources sources = {inputs->run, inputs->files, -1};
+	struct sources sources = {inputs->run, inputs->files, images->initrd};
 	int theirs[CHANNELS];
 	pid_t parent = getpid();
 
@@ -248,7 +247,7 @@ void machine_start(struct machine *machine, const struct options *options,
 	if (inputs->shared)
 		add_share(&words, inputs->shared);
 	add_channels(&words, options, theirs);
-	if (options->linux_kernel && inputs->files >= 0) {
+	if ((options->linux_kernel || options->root) && inputs->files >= 0) {
 		sources.ramdisk = join(images->initrd, inputs->files);
 		sources.files = -1;
 	}

@@ -8,7 +8,7 @@
 
 #include <sys/types.h>
 
-#include "cache.h"
+#include "images.h"
 #include "options.h"
 
 #define MACHINE_QEMU "qemu-system-aarch64"

@@ -11,8 +11,9 @@
 #include "newc.h"
 
 enum {
-	HEADER = 110,     /* magic and thirteen fields of eight hexadecimal digits */
-	FIELD_MAX = 4096, /* PATH_MAX: Linux skips an entry with a longer name field */
+	HEADER = 110,	   /* magic and thirteen fields of eight hexadecimal digits */
+	LINKS = 6 + 4 * 8, /* where in it the number of links is */
+	FIELD_MAX = 4096,  /* PATH_MAX: Linux skips an entry with a longer name field */
 	NAME_MAX_SIZE = FIELD_MAX - NEWC_ALIGN / 2 /* leaves room for half a page of NULs */
 };
 
@@ -72,9 +73,12 @@ static void put_header(struct newc *archive, const struct newc_entry *entry, siz
 	size_t name = strlen(entry->path) + 1;
 	char header[HEADER + 1];
 
-	snprintf(header, sizeof(header), "070701%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X",
-		 ++archive->inode, (unsigned int)entry->mode, 0, 0, S_ISDIR(entry->mode) ? 2 : 1,
-		 entry->mtime, (unsigned int)entry->size, 0, 0, 0, 0, (unsigned int)(name + fill), 0);
+	archive->entry = archive->size;
+	snprintf(header, sizeof(header),
+		 "070701%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X%08X",
+		 entry->inode ? entry->inode : ++archive->inode, (unsigned int)entry->mode,
+		 entry->uid, entry->gid, S_ISDIR(entry->mode) || entry->inode ? 2 : 1, entry->mtime,
+		 (unsigned int)entry->size, 0, 0, 0, 0, (unsigned int)(name + fill), 0);
 	put(archive, header, HEADER);
 	put(archive, entry->path, name);
 	put(archive, zeros, fill);
@@ -126,14 +130,15 @@ void newc_data(struct newc *archive, const void *data, size_t size)
 
 void newc_directory(struct newc *archive, const char *path, mode_t mode, uint32_t mtime)
 {
-	const struct newc_entry entry = {path, S_IFDIR | mode, mtime, 0};
+	const struct newc_entry entry = {.path = path, .mode = S_IFDIR | mode, .mtime = mtime};
 
 	newc_entry(archive, &entry);
 }
 
 void newc_symlink(struct newc *archive, const char *path, const char *target, uint32_t mtime)
 {
-	const struct newc_entry entry = {path, S_IFLNK | 0777, mtime, strlen(target)};
+	const struct newc_entry entry = {
+		.path = path, .mode = S_IFLNK | 0777, .mtime = mtime, .size = strlen(target)};
 
 	newc_entry(archive, &entry);
 	newc_data(archive, target, strlen(target));
@@ -142,10 +147,42 @@ void newc_symlink(struct newc *archive, const char *path, const char *target, ui
 void newc_file(struct newc *archive, const char *path, mode_t mode, uint32_t mtime,
 	       const void *data, size_t size)
 {
-	const struct newc_entry entry = {path, S_IFREG | mode, mtime, size};
+	const struct newc_entry entry = {
+		.path = path, .mode = S_IFREG | mode, .mtime = mtime, .size = size};
 
 	newc_entry(archive, &entry);
 	newc_data(archive, data, size);
+}
+
+int newc_is_linked(struct newc *archive, uint64_t header)
+{
+	static const char links[] = "00000002";
+	const off_t at = (off_t)header + LINKS;
+
+	if (!newc_flush(archive) && pwrite(archive->fd, links, 8, at) != 8)
+		archive->error = errno ? errno : EIO;
+	return -archive->error;
+}
+
+int newc_append(struct newc *archive, int from)
+{
+	ssize_t n;
+
+	if (newc_flush(archive))
+		return -archive->error;
+	while ((n = copy_file_range(from, NULL, archive->fd, NULL, 1 << 30, 0)) > 0)
+		archive->size += (uint64_t)n;
+	if (n < 0 && (errno == EXDEV || errno == EINVAL || errno == EOPNOTSUPP)) {
+		while ((n = read(from, archive->buffer, sizeof(archive->buffer))) > 0 &&
+		       !archive->error) {
+			archive->used = (size_t)n;
+			archive->size += (uint64_t)n;
+			newc_flush(archive);
+		}
+	}
+	if (n < 0)
+		archive->error = errno;
+	return -archive->error;
 }
 
 void newc_align(struct newc *archive)

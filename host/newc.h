@@ -19,18 +19,21 @@ enum { NEWC_ALIGN = 4096 };
 
 struct newc {
 	int fd;
-	uint64_t size;  /* bytes handed to the archive so far */
+	uint64_t size;	/* bytes handed to the archive so far */
+	uint64_t entry; /* where the last entry's header is */
 	uint32_t inode; /* number of the last entry; each entry has its own */
-	int error;      /* errno of the first write that failed; later calls do nothing */
+	int error;	/* errno of the first write that failed; later calls do nothing */
 	size_t used;
 	char buffer[1 << 16];
 };
 
 struct newc_entry {
 	const char *path; /* without a leading '/' */
-	mode_t mode;      /* with the file type */
-	uint32_t mtime;   /* seconds since 1970 */
-	uint64_t size;    /* of the data that follows: file contents or link target */
+	mode_t mode;	  /* with the file type */
+	uint32_t mtime;	  /* seconds since 1970 */
+	uint64_t size;	  /* of the data that follows: file contents or link target */
+	uint32_t uid, gid;
+	uint32_t inode; /* of the file that this is another name of (newc_is_linked()); else 0 */
 };
 
 /* Starts an archive at the beginning of `fd`, which stays the caller's. */
@@ -49,6 +52,18 @@ void newc_directory(struct newc *archive, const char *path, mode_t mode, uint32_
 void newc_symlink(struct newc *archive, const char *path, const char *target, uint32_t mtime);
 void newc_file(struct newc *archive, const char *path, mode_t mode, uint32_t mtime,
 	       const void *data, size_t size);
+
+/*
+ * Says of an entry that was written before, whose header is at `header`, that other entries are
+ * names of the same file. Only for archives in regular files. Returns 0 or a negative errno.
+ */
+int newc_is_linked(struct newc *archive, uint64_t header);
+
+/*
+ * Writes out what is buffered, and then all of another archive from where `from` stands. Both
+ * have to end at multiples of NEWC_ALIGN. Returns 0 or a negative errno.
+ */
+int newc_append(struct newc *archive, int from);
 
 /* Fills up to a multiple of NEWC_ALIGN, so that another archive can follow in place. */
 void newc_align(struct newc *archive);

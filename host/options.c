@@ -31,6 +31,10 @@ static const char help[] =
 	"  --smp N               number of CPUs (1)\n"
 	"  --mem SIZE            memory, such as 512M or 4G (2G)\n"
 	"  --no-pmu              a machine without hardware counters\n"
+	"  --root DIR|TAR|none   use this root file system for arm64 instead of Debian's; none: only\n"
+	"                        the current folder and CMD, a static program\n"
+	"  --package NAME        add a Debian package, and what it depends on, to the root; several\n"
+	"                        times\n"
 	"  --no-share            do not share the current folder with the guest\n"
 	"  --no-exact            let time pass as it does outside; no `instructions` event\n"
 	"  --kernel=tally|linux  Tally's kernel (the default) or Debian's arm64 Linux\n"
@@ -40,7 +44,8 @@ static const char help[] =
 	"  --timeout SECONDS     end the guest after that time, with status 124\n"
 	"  --log FILE            write the kernel's console to FILE\n"
 	"  --verbose             say how QEMU is called, and how long the parts took\n"
-	"  --help, --version     say this, or the version, and end\n"
+	"  -h, --help            say this and end\n"
+	"  --version             say the version and end\n"
 	"\n"
 	"The current folder is the guest's as well, at the same path, read and write. What is outside\n"
 	"of it is not, except CMD itself, arm64 programs named by ../PATH or /PATH, and --copy. The\n"
@@ -53,6 +58,8 @@ enum {
 	OPT_SMP = 256,
 	OPT_MEM,
 	OPT_KERNEL,
+	OPT_ROOT,
+	OPT_PACKAGE,
 	OPT_NO_EXACT,
 	OPT_NO_PMU,
 	OPT_NO_SHARE,
@@ -69,6 +76,8 @@ static const struct option table[] = {
 	{"smp", required_argument, NULL, OPT_SMP},
 	{"mem", required_argument, NULL, OPT_MEM},
 	{"kernel", required_argument, NULL, OPT_KERNEL},
+	{"root", required_argument, NULL, OPT_ROOT},
+	{"package", required_argument, NULL, OPT_PACKAGE},
 	{"no-exact", no_argument, NULL, OPT_NO_EXACT},
 	{"no-pmu", no_argument, NULL, OPT_NO_PMU},
 	{"no-share", no_argument, NULL, OPT_NO_SHARE},
@@ -95,7 +104,7 @@ static unsigned int number(const char *option, const char *text, unsigned long m
 }
 
 /* QEMU takes more spellings; these are the ones that mean what they say. */
-static const char *memory_size(const char *text)
+static void set_memory(struct options *options, const char *text)
 {
 	char *end;
 	unsigned long long value, unit = 0;
@@ -109,7 +118,8 @@ static const char *memory_size(const char *text)
 	if (errno || end == text || *text == '-' || !unit || value > 255 * 1024 / unit ||
 	    value * unit < 256)
 		die(EXIT_USAGE, "--mem takes a size from 256M to 255G, not '%s'", text);
-	return text;
+	options->memory = text;
+	options->memory_mb = (unsigned int)(value * unit);
 }
 
 static bool kernel_is_linux(const char *name)
@@ -148,6 +158,17 @@ static void keep(struct options *options, int option, const char *value)
 		  value ? textf("--%s=%s", entry->name, value) : textf("--%s", entry->name));
 }
 
+/* Names as Debian's policy has them (5.6.1); anything else could be more than a name to apt. */
+static void add_package(struct texts *texts, const char *name)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+	size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789+-.");
+
+	if (length < 2 || name[length] || !strchr(letters, *name))
+		die(EXIT_USAGE, "--package takes the name of a Debian package, not '%s'", name);
+	texts_add(texts, name);
+}
+
 static void apply(struct options *options, int option, const char *value)
 {
 	switch (option) {
@@ -155,10 +176,16 @@ static void apply(struct options *options, int option, const char *value)
 		options->cpus = number("--smp", value, MAX_CPUS);
 		break;
 	case OPT_MEM:
-		options->memory = memory_size(value);
+		set_memory(options, value);
 		break;
 	case OPT_KERNEL:
 		options->linux_kernel = kernel_is_linux(value);
+		break;
+	case OPT_ROOT:
+		options->root = value;
+		break;
+	case OPT_PACKAGE:
+		add_package(&options->packages, value);
 		break;
 	case OPT_NO_EXACT:
 		options->exact = false;
@@ -184,6 +211,7 @@ static void apply(struct options *options, int option, const char *value)
 	case OPT_VERBOSE:
 		say_verbose = 1;
 		break;
+	case 'h':
 	case OPT_HELP:
 		fputs(help, stdout);
 		exit(fflush(stdout) ? EXIT_TALLY : 0);
@@ -199,6 +227,7 @@ void options_parse(struct options *options, int argc, char **argv)
 
 	*options = (struct options){.cpus = 1,
 				    .memory = "2G",
+				    .memory_mb = 2048,
 				    .exact = true,
 				    .pmu = true,
 				    .share = true,
@@ -206,7 +235,7 @@ void options_parse(struct options *options, int argc, char **argv)
 				    .results = -1};
 	optind = 0; /* glibc: start anew */
 	opterr = 0;
-	while ((option = getopt_long(argc, argv, "+:", table, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "+:h", table, NULL)) != -1) {
 		const char *word = argv[optind - 1];
 
 		if (option == ':')
@@ -221,6 +250,8 @@ void options_parse(struct options *options, int argc, char **argv)
 		keep(options, option, optarg);
 		before = optind;
 	}
+	if (options->root && options->packages.count)
+		die(EXIT_USAGE, "--package adds to Debian's root, and so does not go with --root");
 	if (optind == argc)
 		die(EXIT_USAGE, "what shall be run? See tally --help");
 	options->command = argv + optind;

@@ -14,7 +14,10 @@ struct texts {
 
 struct options {
 	unsigned int cpus;
-	const char *memory;	  /* for QEMU's -m */
+	const char *memory;	  /* for QEMU's -m, */
+	unsigned int memory_mb;	  /* and as a number */
+	const char *root;	  /* a root of the user's own (ownroot.h), or NULL: Debian's, */
+	struct texts packages;	  /* --package: with these added to it */
 	bool linux_kernel;	  /* Debian's Linux instead of Tally's kernel */
 	bool exact;		  /* one instruction is one nanosecond of the guest's time */
 	bool pmu;		  /* the machine has counters */

@@ -19,22 +19,21 @@
 #include <sys/stat.h>
 #include <uthash.h>
 
+#include "alternatives.h"
 #include "ldcache.h"
 #include "newc.h"
 #include "rootfs.h"
 
-/* 2026-01-01 00:00:00 UTC; host/machine.c starts the guest's clock there. */
-enum { ROOTFS_TIME = 1767225600 };
-
 const char rootfs_suite[] = "bookworm";
-const char rootfs_version[] = "3";
+const char rootfs_version[] = "4";
+const char rootfs_linux_version[] = "4";
 
 const char rootfs_packages[] =
 	"base-files,bash,binutils,bsdutils,busybox-static,coreutils,dash,debianutils,diffutils,"
 	"findutils,grep,gzip,hostname,less,libc-bin,linux-perf,mawk,mount,ncurses-base,ncurses-bin,"
 	"papi-tools,perl-base,procps,python3,sed,strace,tar,util-linux";
 
-/* What measuring programs needs none of (fnmatch(3); '*' also stands for '/'). */
+/* What no image needs (fnmatch(3); '*' also stands for '/'). */
 static const char *const left_out[] = {
 	"boot/*",
 	"dev/*",
@@ -45,20 +44,65 @@ static const char *const left_out[] = {
 	"etc/init.d*",
 	"etc/logrotate.d*",
 	"etc/pam.d*",
-	"etc/perl*",
 	"etc/rc[0-9S].d*",
 	"etc/rmt",
 	"etc/systemd*",
 	"etc/update-motd.d*",
-	"usr/bin/as",
-	"usr/bin/cpan*",
 	"usr/bin/deb*-*",
+	"usr/bin/gp-*",
 	"usr/bin/debconf",
 	"usr/bin/dpkg*",
+	"usr/lib/aarch64-linux-gnu/gprofng*",
+	"usr/lib/aarch64-linux-gnu/libgprofng*",
+	"usr/lib/python3*/test*",
+	"usr/lib/python3*/lib-dynload/*test*",
+	"usr/lib/apt*",
+	"usr/lib/dpkg*",
+	"usr/lib/init*",
+	"usr/lib/mime*",
+	"usr/lib/systemd*",
+	"usr/lib/udev*",
+	"usr/libexec/dpkg*",
+	"usr/sbin/*getty",
+	"usr/sbin/*-shell*",
+	"usr/sbin/dpkg*",
+	"usr/sbin/iconvconfig",
+	"usr/sbin/installkernel",
+	"usr/sbin/invoke-rc.d",
+	"usr/sbin/service",
+	"usr/sbin/start-stop-daemon",
+	"usr/sbin/update-rc.d",
+	"usr/share/apport*",
+	"usr/share/base-files*",
+	"usr/share/bash-completion*",
+	"usr/share/binfmts*",
+	"usr/share/bug*",
+	"usr/share/debconf*",
+	"usr/share/debianutils*",
+	"usr/share/doc*",
+	"usr/share/dpkg*",
+	"usr/share/info*",
+	"usr/share/lintian*",
+	"usr/share/locale*",
+	"usr/share/man/*",
+	"usr/share/menu*",
+	"usr/share/pixmaps*",
+	"usr/share/polkit*",
+	"usr/share/zsh*",
+	"*/__pycache__*",
+	"var/cache/apt*",
+	"var/lib/apt*",
+	"var/lib/dpkg*",
+};
+
+/* What besides is left out where no packages are added to the list above, to start sooner. */
+static const char *const trimmed[] = {
+	"etc/perl*",
+	"usr/bin/as",
+	"usr/bin/cpan*",
 	"usr/bin/dwp",
 	"usr/bin/elfedit",
 	"usr/bin/gold",
-	"usr/bin/gp-*",
 	"usr/bin/gprof*",
 	"usr/bin/ld",
 	"usr/bin/ld.*",
@@ -68,72 +112,34 @@ static const char *const left_out[] = {
 	"usr/games*",
 	"usr/include*",
 	"usr/lib/aarch64-linux-gnu/gconv*",
-	"usr/lib/aarch64-linux-gnu/gprofng*",
 	"usr/lib/aarch64-linux-gnu/ldscripts*",
-	"usr/lib/aarch64-linux-gnu/libgprofng*",
 	"usr/lib/aarch64-linux-gnu/perl/*",
 	"usr/lib/aarch64-linux-gnu/security*",
-	"usr/lib/apt*",
 	"usr/lib/compat-ld*",
-	"usr/lib/dpkg*",
 	"usr/lib/gold-ld*",
-	"usr/lib/init*",
-	"usr/lib/mime*",
 	"usr/lib/python3/dist-packages/debpython*",
 	"usr/lib/python3*/ensurepip*",
 	"usr/lib/python3*/idlelib*",
-	"usr/lib/python3*/lib-dynload/*test*",
 	"usr/lib/python3*/lib2to3*",
 	"usr/lib/python3*/pydoc_data*",
-	"usr/lib/python3*/test*",
 	"usr/lib/python3*/tkinter*",
 	"usr/lib/python3*/turtledemo*",
-	"usr/lib/systemd*",
-	"usr/lib/udev*",
-	"usr/libexec/dpkg*",
-	"usr/sbin/*getty",
-	"usr/sbin/*-shell*",
-	"usr/sbin/dpkg*",
-	"usr/sbin/fsck*",
-	"usr/sbin/iconvconfig",
-	"usr/sbin/installkernel",
-	"usr/sbin/invoke-rc.d",
-	"usr/sbin/mkfs*",
-	"usr/sbin/service",
-	"usr/sbin/start-stop-daemon",
-	"usr/sbin/update-rc.d",
 	"usr/sbin/zic",
-	"usr/share/apport*",
-	"usr/share/base-files*",
-	"usr/share/bash-completion*",
-	"usr/share/binfmts*",
-	"usr/share/bug*",
-	"usr/share/debconf*",
-	"usr/share/debianutils*",
 	"usr/share/dict*",
-	"usr/share/doc*",
-	"usr/share/dpkg*",
 	"usr/share/gcc*",
 	"usr/share/gdb*",
 	"usr/share/i18n*",
-	"usr/share/info*",
-	"usr/share/lintian*",
-	"usr/share/locale*",
-	"usr/share/man/*",
-	"usr/share/menu*",
 	"usr/share/perl/*",
 	"usr/share/perl5*",
-	"usr/share/pixmaps*",
-	"usr/share/polkit*",
-	"usr/share/zsh*",
 	"usr/src*",
+	"*.a",
+	"usr/sbin/fsck*",
+	"usr/sbin/mkfs*",
 	"var/cache/*",
 	"var/lib/*",
-	"*/__pycache__*",
-	"*.a",
 };
 
-/* What the maintainer scripts of base-files, base-passwd, netbase and mawk set up. */
+/* What the maintainer scripts of base-files, base-passwd and netbase set up. */
 static const struct {
 	const char *path, *text;
 } files[] = {
@@ -155,8 +161,6 @@ static const struct {
 	{"sbin", "usr/sbin"},
 	{"lib", "usr/lib"},
 	{"etc/mtab", "../proc/self/mounts"},
-	{"usr/bin/awk", "mawk"},
-	{"usr/bin/which", "which.debianutils"},
 };
 
 static const struct {
@@ -178,7 +182,17 @@ struct image {
 	struct newc out;
 	struct seen *seen;
 	struct ldcache libraries;
+	bool whole;    /* nothing is trimmed */
+	char *scripts; /* the postinst scripts of all packages, or NULL */
 };
+
+static bool is_there(const struct image *image, const char *path)
+{
+	struct seen *seen;
+
+	HASH_FIND(hh, image->seen, path, strlen(path), seen);
+	return seen != NULL;
+}
 
 /* Notes that `path` is in the image; false if it was before. */
 static bool first_time(struct image *image, const char *path)
@@ -186,8 +200,7 @@ static bool first_time(struct image *image, const char *path)
 	size_t length = strlen(path);
 	struct seen *seen;
 
-	HASH_FIND(hh, image->seen, path, length, seen);
-	if (seen)
+	if (is_there(image, path))
 		return false;
 	seen = malloc(sizeof(*seen) + length + 1);
 	if (!seen)
@@ -218,13 +231,14 @@ static bool is_long(const char *name)
 }
 
 /* The path in the image of a path in the packages: without "./", below usr, by its plain name. */
-static void place(const char *from, char *to, size_t size)
+static void place(const struct image *image, const char *from, char *to, size_t size)
 {
 	static const char *const moved[] = {"bin", "sbin", "lib"};
 	static const char programs[] = "usr/bin/";
 
 	if (strncmp(from, "./", 2) == 0)
 		from += 2;
+	from += strspn(from, "/");
 	snprintf(to, size, "%s", from);
 	for (size_t i = 0; i < sizeof(moved) / sizeof(moved[0]); i++) {
 		size_t length = strlen(moved[i]);
@@ -232,7 +246,8 @@ static void place(const char *from, char *to, size_t size)
 		if (strncmp(from, moved[i], length) == 0 && (!from[length] || from[length] == '/'))
 			snprintf(to, size, "usr/%s", from);
 	}
-	if (strncmp(to, programs, sizeof(programs) - 1) == 0 && is_long(to + sizeof(programs) - 1)) {
+	if (!image->whole && strncmp(to, programs, sizeof(programs) - 1) == 0 &&
+	    is_long(to + sizeof(programs) - 1)) {
 		char *name = to + sizeof(programs) - 1, *plain = name + sizeof(long_name) - 1;
 
 		memmove(name, plain, strlen(plain) + 1);
@@ -241,13 +256,20 @@ static void place(const char *from, char *to, size_t size)
 		to[end - 1] = '\0';
 }
 
-static bool wanted(const char *path)
+static bool matches(const char *path, const char *const *patterns, size_t count)
 {
-	for (size_t i = 0; i < sizeof(left_out) / sizeof(left_out[0]); i++) {
-		if (fnmatch(left_out[i], path, 0) == 0)
-			return false;
+	for (size_t i = 0; i < count; i++) {
+		if (fnmatch(patterns[i], path, 0) == 0)
+			return true;
 	}
-	return *path != '\0';
+	return false;
+}
+
+static bool wanted(const struct image *image, const char *path)
+{
+	if (!*path || matches(path, left_out, sizeof(left_out) / sizeof(left_out[0])))
+		return false;
+	return image->whole || !matches(path, trimmed, sizeof(trimmed) / sizeof(trimmed[0]));
 }
 
 static uint32_t time_of(struct archive_entry *entry)
@@ -282,25 +304,50 @@ static void add_hard_link(struct image *image, const char *path, const char *tar
 {
 	char to[4096] = "/";
 
-	place(target, to + 1, sizeof(to) - 1);
+	place(image, target, to + 1, sizeof(to) - 1);
 	newc_symlink(&image->out, path, to, ROOTFS_TIME);
+}
+
+/* The postinst scripts are no part of the image. */
+static int keep_scripts(struct image *image, struct archive *tar, struct archive_entry *entry)
+{
+	size_t size = (size_t)archive_entry_size(entry);
+
+	free(image->scripts);
+	image->scripts = calloc(1, size + 1);
+	if (!image->scripts)
+		return -ENOMEM;
+	return archive_read_data(tar, image->scripts, size) == (la_ssize_t)size ? 0 : -EBADMSG;
+}
+
+/* Packages of Debian have their libraries here, by the names that programs ask for. */
+static void note_library(struct image *image, const char *path)
+{
+	static const char folder[] = "usr/lib/aarch64-linux-gnu/";
+	const size_t length = sizeof(folder) - 1;
+	char library[4097];
+
+	if (strncmp(path, folder, length) == 0 && !strchr(path + length, '/')) {
+		snprintf(library, sizeof(library), "/lib/%s", path + strlen("usr/lib/"));
+		ldcache_add(&image->libraries, library);
+	}
 }
 
 static int add_entry(struct image *image, struct archive *tar, struct archive_entry *entry)
 {
-	char path[4096], library[4097];
+	char path[4096];
 	mode_t type = archive_entry_filetype(entry);
 
-	place(archive_entry_pathname(entry), path, sizeof(path));
-	if (!wanted(path) || (type == AE_IFLNK && is_long(archive_entry_symlink(entry))))
+	place(image, archive_entry_pathname(entry), path, sizeof(path));
+	if (strcmp(path, ROOTFS_SCRIPTS) == 0)
+		return keep_scripts(image, tar, entry);
+	if (!wanted(image, path) ||
+	    (!image->whole && type == AE_IFLNK && is_long(archive_entry_symlink(entry))))
 		return 0;
 	add_parents(image, path);
 	if (!first_time(image, path))
 		return 0;
-	if (strncmp(path, "usr/lib/aarch64-linux-gnu/", 26) == 0 && !strchr(path + 26, '/')) {
-		snprintf(library, sizeof(library), "/lib/%s", path + 8);
-		ldcache_add(&image->libraries, library);
-	}
+	note_library(image, path);
 	if (archive_entry_hardlink(entry))
 		add_hard_link(image, path, archive_entry_hardlink(entry));
 	else if (type == AE_IFLNK)
@@ -310,6 +357,27 @@ static int add_entry(struct image *image, struct archive *tar, struct archive_en
 	else if (type == AE_IFREG)
 		return copy_file(tar, &image->out, path, entry);
 	return 0;
+}
+
+/* The best of the alternatives that are there has the name, unless a package has it. */
+static void add_alternatives(struct image *image)
+{
+	struct alternatives all;
+
+	alternatives_read(&all, image->scripts ? image->scripts : "");
+	for (size_t i = 0; i < all.count; i++) {
+		char link[4096], path[4096];
+
+		place(image, all.at[i].link, link, sizeof(link));
+		place(image, all.at[i].path, path, sizeof(path));
+		if (!is_there(image, path) || is_there(image, link))
+			continue;
+		add_parents(image, link);
+		first_time(image, link);
+		newc_symlink(&image->out, link, all.at[i].path, ROOTFS_TIME);
+		note_library(image, link);
+	}
+	alternatives_free(&all);
 }
 
 /* What no package holds; these come first and win over what one has. */
@@ -357,7 +425,7 @@ static struct archive *open_tar(int fd)
 	return tar;
 }
 
-int rootfs_convert(int fd, int out)
+int rootfs_convert(int fd, int out, bool whole)
 {
 	static struct image image;
 	struct archive *tar = open_tar(fd);
@@ -367,6 +435,7 @@ int rootfs_convert(int fd, int out)
 
 	if (!tar)
 		return -EBADMSG;
+	image.whole = whole;
 	newc_open(&image.out, out);
 	add_own(&image);
 	while (!error && (status = archive_read_next_header(tar, &entry)) == ARCHIVE_OK)
@@ -374,6 +443,8 @@ int rootfs_convert(int fd, int out)
 	if (!error && status != ARCHIVE_EOF)
 		error = -EBADMSG;
 	archive_read_free(tar);
+	add_alternatives(&image);
+	free(image.scripts);
 	add_library_cache(&image);
 	ldcache_free(&image.libraries);
 	HASH_ITER(hh, image.seen, seen, next) {
@@ -400,7 +471,7 @@ static int copy_module(struct archive *tar, struct archive_entry *entry, struct 
 		if (strcmp(name + 1, modules[i]) != 0)
 			continue;
 		*found |= 1u << i;
-		snprintf(path, sizeof(path), "usr/lib/modules/tally/%u-%s", i, modules[i]);
+		snprintf(path, sizeof(path), ROOTFS_MODULES "/%u-%s", i, modules[i]);
 		return copy_file(tar, out, path, entry);
 	}
 	return 0;
@@ -418,10 +489,7 @@ int rootfs_linux(int fd, int kernel, int out)
 	if (!tar)
 		return -EBADMSG;
 	newc_open(&image, out);
-	newc_directory(&image, "usr", 0755, ROOTFS_TIME);
-	newc_directory(&image, "usr/lib", 0755, ROOTFS_TIME);
-	newc_directory(&image, "usr/lib/modules", 0755, ROOTFS_TIME);
-	newc_directory(&image, "usr/lib/modules/tally", 0755, ROOTFS_TIME);
+	newc_directory(&image, ROOTFS_MODULES, 0755, ROOTFS_TIME);
 	while (!error && (status = archive_read_next_header(tar, &entry)) == ARCHIVE_OK) {
 		const char *path = archive_entry_pathname(entry);
 

@@ -164,6 +164,38 @@ static void test_data_is_aligned(void **state)
 	close(fd);
 }
 
+/* Two names of one file have its numbers, whichever has the data. */
+static void test_links(void **state)
+{
+	struct newc_entry entry = {.path = "a", .mode = S_IFREG | 0644, .uid = 7, .gid = 8, .size = 3};
+	int fd = new_archive();
+	unsigned char *data;
+	uint64_t first, second;
+	size_t size;
+
+	(void)state;
+	newc_file(&out, "before", 0644, 0, "x", 1);
+	newc_entry(&out, &entry);
+	first = out.entry;
+	newc_data(&out, "abc", 3);
+	entry = (struct newc_entry){.path = "b", .mode = S_IFREG | 0644, .inode = out.inode};
+	newc_entry(&out, &entry);
+	second = out.entry;
+	assert_int_equal(newc_is_linked(&out, first), 0);
+	assert_int_equal(newc_close(&out), 0);
+	data = contents(fd, &size);
+	assert_string_equal(data + first + 110, "a");
+	assert_int_equal(field(data + first, 2), 7);
+	assert_int_equal(field(data + first, 3), 8);
+	assert_int_equal(field(data + first, 4), 2);
+	assert_string_equal(data + second + 110, "b");
+	assert_int_equal(field(data + second, 0), entry.inode);
+	assert_int_equal(field(data + second, 4), 2);
+	assert_int_equal(field(data + second, 6), 0);
+	munmap(data, size);
+	close(fd);
+}
+
 /* Whatever came before, what follows newc_align() begins at a multiple. */
 static void test_align(void **state)
 {
@@ -183,7 +215,8 @@ static void test_align(void **state)
 
 static void test_errors(void **state)
 {
-	const struct newc_entry huge = {"huge", S_IFREG | 0644, 0, (uint64_t)1 << 32};
+	const struct newc_entry huge = {
+		.path = "huge", .mode = S_IFREG | 0644, .size = (uint64_t)1 << 32};
 	char name[4096];
 	int closed;
 
@@ -207,6 +240,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_reads_back),
 		cmocka_unit_test(test_data_is_aligned),
+		cmocka_unit_test(test_links),
 		cmocka_unit_test(test_align),
 		cmocka_unit_test(test_errors),
 	};
