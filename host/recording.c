@@ -146,30 +146,48 @@ static void begin(struct recording *recording)
 	profile_init(&recording->profile);
 }
 
+/* What comes from standard input goes along as a file: perf script reads that, piped or not. */
+static void take_input(struct options *options)
+{
+	int fd = memfd_create("tally-recording", MFD_CLOEXEC);
+	char buffer[1 << 16];
+	ssize_t n = -1;
+
+	while (fd >= 0 && (n = read(STDIN_FILENO, buffer, sizeof(buffer))) > 0) {
+		if (write(fd, buffer, (size_t)n) != n) {
+			n = -1;
+			break;
+		}
+	}
+	if (n < 0)
+		die(EXIT_TALLY, "cannot read standard input: %s", strerror(errno));
+	texts_add(&options->copies, textf("/proc/self/fd/%d:" COPY, fd));
+}
+
+static const char *place_input(struct guest_call *call, struct options *options, const char *path)
+{
+	if (strcmp(path, "-") != 0)
+		return place(call, options, path);
+	take_input(options);
+	return COPY;
+}
+
 void recording_read(struct recording *recording, const struct options *general, const char *path)
 {
+	const char *const perf[] = {"perf", "script",	   "--header", "--ns",
+				    "-F",   script_fields, "-i"};
 	struct options options = *general;
 	struct guest_call call = {.in = open("/dev/null", O_RDONLY | O_CLOEXEC)};
 	struct line line = {.count = 0};
 	int ends[2], status;
-	bool from_input = strcmp(path, "-") == 0;
 
 	begin(recording);
-	if (!from_input && access(path, R_OK))
-		die(EXIT_TALLY, "cannot read %s: %s", path, strerror(errno));
 	make_pipe(ends);
 	call.out = ends[1];
 	call.err = memfd_create("tally-errors", MFD_CLOEXEC);
-	if (from_input)
-		call.in = STDIN_FILENO;
-	put(&line, "perf");
-	put(&line, "script");
-	put(&line, "--header");
-	put(&line, "--ns");
-	put(&line, "-F");
-	put(&line, script_fields);
-	put(&line, "-i");
-	put(&line, from_input ? "-" : place(&call, &options, path));
+	for (size_t i = 0; i < sizeof(perf) / sizeof(perf[0]); i++)
+		put(&line, perf[i]);
+	put(&line, place_input(&call, &options, path));
 	options.command = line.at;
 	options.terminal = false;
 	guest_start(&call, &options);
@@ -183,6 +201,7 @@ void recording_read(struct recording *recording, const struct options *general, 
 	if (!recording->profile.samples)
 		die(EXIT_TALLY, "there are no samples in %s", path);
 	close(call.err);
+	close(call.in);
 }
 
 void recording_make(struct recording *recording, const struct options *general, char *const *record,
