@@ -52,6 +52,13 @@ out = run("sh", "-c", "for i in 0 1 2 3; do taskset -c $i sh -c 'while :; do :; 
 counts = [int(n) for n in re.findall(r"^CPU\d,(\d+),,instructions:u", out, re.M)]
 report("four busy CPUs execute the same", len(counts) == 4 and min(counts) > 0.95 * max(counts) > 4e7, counts or out)
 
+# Eighty processes on four CPUs do the same twice, to the last digit, in the kernel as well.
+twice = [run("sh", "-c", "perf stat -x, -e instructions:u,instructions:k,context-switches,cpu-migrations "
+             "perf bench sched messaging -g 2 -l 20 2>&1 >/dev/null", options=[*SMP, "--no-share"], stdin=None)[1]
+         for _ in range(2)]
+equal("the same twice on four CPUs", *twice)
+report("and on all of them", int(re.search(r"(\d+),,cpu-migrations", twice[0].decode()).group(1)) > 10, twice[0])
+
 # Groups and single events at once: the same shape as on Linux, and counts that agree.
 tables = [column(perf("stat", "-x,", "-e", GROUPS, "--", "/bin/busybox", "true", options=[kernel])[1])
           for kernel in ("--kernel=tally", "--kernel=linux")]
