@@ -18,6 +18,7 @@ struct p9_device {
 	struct virtio_dev dev;
 	struct virtq queue;
 	struct waitq answered, room;
+	u32 posted; /* messages that nobody waits for, not answered yet */
 	char tag[TAG_MAX];
 };
 
@@ -25,6 +26,7 @@ struct p9_device {
 struct call {
 	bool done;
 	u32 len;
+	void *request, *answer; /* to be let go, of a message that nobody waits for; else NULL */
 };
 
 static struct p9_device devices[MAX_DEVICES];
@@ -39,6 +41,7 @@ static void p9_interrupt(unsigned intid, struct pt_regs *regs, void *arg)
 	(void)regs;
 	virtio_ack(&d->dev);
 	wake_up(&d->answered);
+	wake_up(&d->room);
 }
 
 static void read_tag(struct p9_device *d)
@@ -93,8 +96,16 @@ int p9_device_find(const char *tag, struct p9_device **out)
 	return -ENOENT;
 }
 
+static void end_posted(struct p9_device *d, struct call *c)
+{
+	page_put(phys_to_page(virt_to_phys(c->request)));
+	page_put(phys_to_page(virt_to_phys(c->answer)));
+	kfree(c);
+	d->posted--;
+}
+
 /* Takes all answers that are there, whosever they are. */
-static bool reap(struct p9_device *d, const struct call *mine)
+static void reap(struct p9_device *d)
 {
 	struct call *c;
 	u32 len;
@@ -102,22 +113,66 @@ static bool reap(struct p9_device *d, const struct call *mine)
 	while ((c = virtq_get(&d->queue, &len))) {
 		c->len = len;
 		c->done = true;
+		if (c->request)
+			end_posted(d, c);
 		wake_up(&d->answered);
 		wake_up(&d->room);
 	}
+}
+
+static bool is_done(struct p9_device *d, const struct call *mine)
+{
+	reap(d);
 	return mine->done;
+}
+
+/* Room in the queue may come by an answer that nobody has taken. */
+static bool add(struct p9_device *d, void *request, u32 request_len, void *answer, u32 answer_size,
+		struct call *call)
+{
+	reap(d);
+	return !virtq_add_pair(&d->queue, request, request_len, answer, answer_size, call);
 }
 
 u32 p9_device_call(struct p9_device *d, void *request, u32 request_len, void *answer,
 		   u32 answer_size)
 {
-	struct call call = {false, 0};
+	struct call call = {false, 0, NULL, NULL};
 
-	wait_event(&d->room, !virtq_add_pair(&d->queue, request, request_len, answer, answer_size,
-					     &call));
+	wait_event(&d->room, add(d, request, request_len, answer, answer_size, &call));
 	virtq_notify(&d->queue);
 	sched_host_wait_begin();
-	wait_event(&d->answered, reap(d, &call));
+	wait_event(&d->answered, is_done(d, &call));
 	sched_host_wait_end();
 	return call.len;
+}
+
+void p9_device_post(struct p9_device *d, void *request, u32 request_len, void *answer)
+{
+	struct call *call = kzalloc(sizeof(*call));
+
+	if (!call) {
+		p9_device_call(d, request, request_len, answer, PAGE_SIZE);
+		page_put(phys_to_page(virt_to_phys(request)));
+		page_put(phys_to_page(virt_to_phys(answer)));
+		return;
+	}
+	call->request = request;
+	call->answer = answer;
+	wait_event(&d->room, add(d, request, request_len, answer, PAGE_SIZE, call));
+	d->posted++;
+	virtq_notify(&d->queue);
+}
+
+static bool is_settled(struct p9_device *d)
+{
+	reap(d);
+	return d->posted == 0;
+}
+
+void p9_device_settle(struct p9_device *d)
+{
+	sched_host_wait_begin();
+	wait_event(&d->answered, is_settled(d));
+	sched_host_wait_end();
 }

@@ -25,4 +25,13 @@ int p9_device_find(const char *tag, struct p9_device **out);
 u32 p9_device_call(struct p9_device *dev, void *request, u32 request_len, void *answer,
 		   u32 answer_size);
 
+/*
+ * Sends a message whose answer says nothing, and does not wait for it. Both buffers are a page each, which
+ * the device puts when it is done with them. Sleeps only while the queue is full.
+ */
+void p9_device_post(struct p9_device *dev, void *request, u32 request_len, void *answer);
+
+/* Sleeps until all that was posted has been answered. */
+void p9_device_settle(struct p9_device *dev);
+
 #endif

@@ -168,6 +168,13 @@ void virtio_console_drain(void)
 
 /* ------------------------------------------------------------------- input */
 
+static u64 words;
+
+u64 virtio_console_words(void)
+{
+	return words;
+}
+
 static void rx_give(struct vport *p, u8 *buf)
 {
 	if (virtq_add(&p->rx, buf, PAGE_SIZE, true, buf))
@@ -188,6 +195,7 @@ static u8 *rx_peek(struct vport *p, u32 *len)
 		p->rx_off = 0;
 		if (!p->rx_buf)
 			return NULL;
+		words++;
 		if (p->rx_len == 0) {
 			rx_give(p, p->rx_buf);
 			p->rx_buf = NULL;

@@ -11,4 +11,7 @@
  */
 void virtio_console_drain(void);
 
+/* How often something has come from the host, over all ports. */
+u64 virtio_console_words(void);
+
 #endif

@@ -1,17 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A folder of the host as a file system: names and what inodes say of
- * themselves. Nothing is remembered here that the host may change behind our
- * back but for as long as somebody holds it: a name is asked for again once its
- * last user is gone, attributes with each stat and each open.
+ * themselves. The host may change anything behind our back. So names and
+ * attributes are asked for each time they are used, unless they were a moment
+ * ago (MOMENT) and since then we have changed nothing and heard nothing from
+ * outside: who tells the guest of a change finds it there. The names used last
+ * are kept, as asking for what is known takes one request less.
  *
  * Ownership. The host's QEMU acts as the user who started it, whatever the
  * guest says, so the host's rules hold in the end. What belongs to the owner of
  * the shared folder is shown as root's, as whom commands run in the guest.
  */
 #include "fs/p9.h"
+#include "dev/virtio_console.h"
 #include "mm/vm.h"
 #include <linux/magic.h>
+#include <utlist.h>
+
+#define MOMENT NSEC_PER_MSEC
 
 static const struct inode_ops p9_dir_ops, p9_inode_ops;
 static const struct file_ops p9_dir_fops;
@@ -21,6 +27,19 @@ static const struct file_ops p9_dir_fops;
 static u64 version_of(const struct p9_attr *a)
 {
 	return a->mtime_ns * 31 + a->ctime_ns * 7 + a->size;
+}
+
+/* Differs after each change of ours and each word from outside. */
+static u64 stamp(const struct p9_super *sb)
+{
+	return sb->changes + virtio_console_words();
+}
+
+static bool just_asked(const struct inode *ino)
+{
+	const struct p9_node *node = p9_node(ino);
+
+	return node->asked == stamp(p9_super(ino->sb)) && clock_ns() - node->asked_at < MOMENT;
 }
 
 static void take_attr(struct inode *ino, const struct p9_attr *a)
@@ -38,6 +57,8 @@ static void take_attr(struct inode *ino, const struct p9_attr *a)
 	ino->atime_ns = a->atime_ns;
 	ino->mtime_ns = a->mtime_ns;
 	ino->ctime_ns = a->ctime_ns;
+	p9_node(ino)->asked = stamp(sb);
+	p9_node(ino)->asked_at = clock_ns();
 }
 
 /*
@@ -81,9 +102,14 @@ void p9_keep_version(struct inode *ino)
 	p9_node(ino)->version = version_of(&a);
 }
 
-static void p9_refresh(struct inode *ino)
+int p9_refresh(struct inode *ino)
 {
-	(void)p9_revalidate(ino); /* a place that has gone keeps what was last known */
+	return just_asked(ino) && !p9_node(ino)->gone ? 0 : p9_revalidate(ino);
+}
+
+static void refresh_for_stat(struct inode *ino)
+{
+	(void)p9_refresh(ino); /* a place that has gone keeps what was last known */
 }
 
 /* An inode for a fid, which it takes over. ERR_PTR; then the fid is let go. */
@@ -124,6 +150,14 @@ static void p9_evict(struct inode *ino)
 
 /* ---- names ---- */
 
+static void keep(struct p9_super *sb, struct dentry *d)
+{
+	struct dentry **slot = &sb->kept[sb->next_kept++ % P9_KEPT], *old = *slot;
+
+	*slot = dentry_get(d);
+	dentry_put(old);
+}
+
 static int p9_lookup(struct inode *dir, struct dentry *d)
 {
 	struct p9_super *sb = p9_super(dir->sb);
@@ -137,33 +171,23 @@ static int p9_lookup(struct inode *dir, struct dentry *d)
 	if (IS_ERR(ino))
 		return (int)PTR_ERR(ino);
 	d->inode = ino;
+	keep(sb, d);
 	return 0;
 }
 
-/*
- * Somebody has the file open, or works on it; the host may have put another in its place. Folders are
- * taken to stay, which spares a request for each step of each path.
- */
+/* A name that somebody uses or that is kept: the host may have put another file in its place. */
 static bool p9_still_there(struct inode *dir, struct dentry *d)
 {
-	struct p9_attr a;
-	int err;
+	int err = p9_refresh(d->inode);
 
 	(void)dir;
-	if (S_ISDIR(d->inode->mode))
-		return true;
-	err = ask_attr(d->inode, &a);
 	return err != -ENOENT && err != -ESTALE;
 }
 
 /* After something was made under the name: what the host made of it. */
 static int made(struct inode *dir, struct dentry *d, int err)
 {
-	if (!err)
-		err = p9_lookup(dir, d);
-	if (!err)
-		p9_refresh(dir);
-	return err;
+	return err ? err : p9_lookup(dir, d);
 }
 
 static int p9_create(struct inode *dir, struct dentry *d, mode_t mode)
@@ -196,11 +220,7 @@ static int p9_dir_symlink(struct inode *dir, struct dentry *d, const char *targe
 
 static int p9_dir_link(struct inode *dir, struct dentry *d, struct inode *target)
 {
-	int err = p9_link(p9_super(dir->sb), p9_node(dir)->fid, d->name, p9_node(target)->fid);
-
-	if (!err)
-		p9_refresh(target);
-	return made(dir, d, err);
+	return made(dir, d, p9_link(p9_super(dir->sb), p9_node(dir)->fid, d->name, p9_node(target)->fid));
 }
 
 /* The name that the inode's fid stands for has been removed, or is another's. */
@@ -217,8 +237,6 @@ static int remove_name(struct inode *dir, struct dentry *d, bool is_dir)
 
 	if (!err)
 		lost_name(d->inode);
-	if (!err)
-		p9_refresh(dir);
 	return err;
 }
 
@@ -253,10 +271,7 @@ static ssize_t p9_link_target(struct inode *ino, char *buf, size_t size)
 /* As p9_setattr, if the fid's name still is that of this file: it may be by a descriptor that we are asked. */
 static int set_attr(struct inode *ino, u32 valid, u64 size)
 {
-	struct p9_attr a;
-	int err = ask_attr(ino, &a);
-
-	if (err)
+	if (p9_refresh(ino))
 		return -ENOENT;
 	return p9_setattr(p9_super(ino->sb), p9_node(ino)->fid, valid, ino, size);
 }
@@ -340,7 +355,7 @@ static const struct inode_ops p9_dir_ops = {
 	.unlink = p9_unlink,
 	.rmdir = p9_rmdir,
 	.rename = p9_rename,
-	.refresh = p9_refresh,
+	.refresh = refresh_for_stat,
 	.attr_changed = p9_attr_changed,
 	.evict = p9_evict,
 };
@@ -348,7 +363,7 @@ static const struct inode_ops p9_dir_ops = {
 static const struct inode_ops p9_inode_ops = {
 	.readlink = p9_link_target,
 	.truncate = p9_truncate,
-	.refresh = p9_refresh,
+	.refresh = refresh_for_stat,
 	.attr_changed = p9_attr_changed,
 	.evict = p9_evict,
 };
@@ -413,6 +428,21 @@ static struct super *p9_mount(const char *source, const char *options)
 		return ERR_PTR(err);
 	}
 	return &sb->sb;
+}
+
+void p9_shutdown(void)
+{
+	struct super *sb;
+
+	DL_FOREACH(all_supers, sb) {
+		if (sb->sync != p9_sync)
+			continue;
+		for (u32 i = 0; i < P9_KEPT; i++) {
+			dentry_put(p9_super(sb)->kept[i]);
+			p9_super(sb)->kept[i] = NULL;
+		}
+		p9_device_settle(p9_super(sb)->dev);
+	}
 }
 
 void p9_init(void)

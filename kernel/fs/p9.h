@@ -17,6 +17,7 @@
 #define P9_MSIZE (128u * 1024 + 64) /* the longest message: 128 KiB of data and what is around it */
 #define P9_DATA	 (128u * 1024)	    /* the most that one read or write carries */
 #define P9_NOFID (~0u)
+#define P9_KEPT	 64u /* names that are kept after their last use */
 
 struct p9_super {
 	struct super sb; /* first */
@@ -24,6 +25,9 @@ struct p9_super {
 	u32 next_fid;
 	u32 msize;
 	struct p9_node *dirty;	/* DL list of files that have pages to send */
+	u64 changes;		/* grows with each request that may change something */
+	struct dentry *kept[P9_KEPT]; /* the names used last, each with a reference; a ring */
+	u32 next_kept;
 	uid_t owner; /* of the shared folder on the host: root in the guest */
 	gid_t group;
 };
@@ -32,6 +36,7 @@ struct p9_node {
 	struct inode *inode; /* whose node this is */
 	u32 fid;
 	bool gone;   /* what the server has by the fid's name is not this file */
+	u64 asked, asked_at; /* when its attributes came: p9_stamp(), clock_ns() */
 	u64 version; /* time of change and size for which the pages below are right */
 	struct mutex lock; /* p9_map.c */
 	struct page **pages; /* what mappings use; an array by page number */
@@ -54,6 +59,30 @@ static inline struct p9_node *p9_node(const struct inode *ino)
 
 /* ---- p9_wire.c: one request and its answer ---- */
 
+/* Types of requests; the answer's is one more. */
+enum {
+	TSTATFS = 8,
+	TLOPEN = 12,
+	TLCREATE = 14,
+	TSYMLINK = 16,
+	TMKNOD = 18,
+	TREADLINK = 22,
+	TGETATTR = 24,
+	TSETATTR = 26,
+	TREADDIR = 40,
+	TFSYNC = 50,
+	TLINK = 70,
+	TMKDIR = 72,
+	TRENAMEAT = 74,
+	TUNLINKAT = 76,
+	TVERSION = 100,
+	TATTACH = 104,
+	TWALK = 110,
+	TREAD = 116,
+	TWRITE = 118,
+	TCLUNK = 120,
+};
+
 struct p9_msg {
 	struct p9_super *sb;
 	u8 *out, *in;
@@ -74,6 +103,8 @@ void p9_puts(struct p9_msg *m, const char *s, size_t len);
 void *p9_put_room(struct p9_msg *m, u32 n);
 /* Sends it and waits. 0, or the server's errno, or -EIO for an answer that makes no sense. */
 int p9_call(struct p9_msg *m);
+/* Sends it, does not wait for its answer, which says nothing, and ends m. */
+void p9_post(struct p9_msg *m);
 u8 p9_get8(struct p9_msg *m);
 u16 p9_get16(struct p9_msg *m);
 u32 p9_get32(struct p9_msg *m);
@@ -155,10 +186,13 @@ int p9_open_fid(struct inode *ino, u32 flags, u32 *fid);
  * -ESTALE if the server has another file there.
  */
 int p9_revalidate(struct inode *ino);
-/* The same where the change is ours: the pages are right. */
+/* p9_revalidate() if it is not known that nothing can have happened since it was last asked. */
+int p9_refresh(struct inode *ino);
+/* The same as p9_revalidate() where the change is ours: the pages are right. */
 void p9_keep_version(struct inode *ino);
 
 void p9_init(void); /* makes "9p" a type that mount(2) knows */
+void p9_shutdown(void); /* before the power goes: lets go of what is only kept */
 
 /* ---- p9_map.c ---- */
 

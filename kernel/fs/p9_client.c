@@ -5,29 +5,6 @@
  */
 #include "fs/p9.h"
 
-enum {
-	TSTATFS = 8,
-	TLOPEN = 12,
-	TLCREATE = 14,
-	TSYMLINK = 16,
-	TMKNOD = 18,
-	TREADLINK = 22,
-	TGETATTR = 24,
-	TSETATTR = 26,
-	TREADDIR = 40,
-	TFSYNC = 50,
-	TLINK = 70,
-	TMKDIR = 72,
-	TRENAMEAT = 74,
-	TUNLINKAT = 76,
-	TVERSION = 100,
-	TATTACH = 104,
-	TWALK = 110,
-	TREAD = 116,
-	TWRITE = 118,
-	TCLUNK = 120,
-};
-
 #define SMALL		  PAGE_SIZE
 #define AROUND_DATA	  64u
 #define GETATTR_BASIC	  0x7ffULL
@@ -155,8 +132,13 @@ int p9_walk(struct p9_super *sb, u32 fid, u32 newfid, const char *name)
 
 void p9_clunk(struct p9_super *sb, u32 fid)
 {
+	struct p9_msg m;
+
 	nr_fids--;
-	(void)tell(sb, TCLUNK, SMALL, "d", fid); /* at worst the server forgets it when the guest ends */
+	if (p9_begin(&m, sb, TCLUNK, SMALL))
+		return; /* at worst the server forgets it when the guest ends */
+	p9_put32(&m, fid);
+	p9_post(&m);
 }
 
 static u64 get_time(struct p9_msg *m)

@@ -29,7 +29,7 @@ int p9_open(struct inode *ino, struct file *f)
 
 	if (err)
 		return err;
-	err = p9_revalidate(ino);
+	err = p9_refresh(ino);
 	if (err) {
 		p9_clunk(p9_super(ino->sb), fid);
 		return err;

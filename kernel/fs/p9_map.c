@@ -20,6 +20,7 @@
 
 #define READ_AHEAD 32u			   /* pages that one fault brings */
 #define SEND_PAGES (P9_DATA / PAGE_SIZE) /* at most, with one request */
+#define KEPT_PAGES 4096u		   /* at most, of a file that is not mapped at the moment */
 
 /* ---- dirty pages ---- */
 
@@ -336,7 +337,8 @@ static void p9_area_close(struct vma *vma)
 	if (may_write(vma) && vma->end > vma->start)
 		(void)p9_send_pages(ino, vma->pgoff,
 				    vma->pgoff + ((vma->end - vma->start) >> PAGE_SHIFT) - 1);
-	node->areas--;
+	if (--node->areas == 0 && node->nr_pages > KEPT_PAGES)
+		p9_forget_pages(ino);
 	if (!may_write(vma) || --node->writers || node->nr_dirty)
 		return;
 	fid = node->write_fid;

@@ -8,7 +8,6 @@
 
 #define HEADER	7u
 #define RLERROR 7u
-#define TVERSION 100u
 #define NOTAG	0xffffu
 
 int p9_begin(struct p9_msg *m, struct p9_super *sb, u8 type, u32 size)
@@ -147,17 +146,32 @@ static int error_of(struct p9_msg *m)
 	return code > 0 && code < 4096 ? -(int)code : -EIO;
 }
 
+static void put_size(struct p9_msg *m)
+{
+	for (u32 i = 0; i < 4; i++)
+		m->out[i] = (u8)(m->len >> (8 * i));
+}
+
+/* Requests that leave files as they are. Of the others, what was known before they were answered may be old. */
+static bool only_asks(u8 type)
+{
+	static const u8 types[] = {TSTATFS, TLOPEN, TREADLINK, TGETATTR, TREADDIR, TWALK, TREAD};
+
+	return memchr(types, type, sizeof(types));
+}
+
 int p9_call(struct p9_msg *m)
 {
 	u8 request = m->out[4], type;
-	u32 len;
+	u32 len, change = !only_asks(request);
 
 	if (m->failed)
 		return -EMSGSIZE;
-	for (u32 i = 0; i < 4; i++)
-		m->out[i] = (u8)(m->len >> (8 * i));
+	put_size(m);
 	m->end = (u32)(PAGE_SIZE << m->order);
+	m->sb->changes += change;
 	len = p9_device_call(m->sb->dev, m->out, m->len, m->in, m->end);
+	m->sb->changes += change;
 	m->pos = 0;
 	m->end = MIN(m->end, len);
 	len = p9_get32(m);
@@ -169,6 +183,13 @@ int p9_call(struct p9_msg *m)
 	if (type == RLERROR)
 		return error_of(m);
 	return type == request + 1 ? 0 : -EIO;
+}
+
+void p9_post(struct p9_msg *m)
+{
+	ASSERT(!m->failed && m->order == 0);
+	put_size(m);
+	p9_device_post(m->sb->dev, m->out, m->len, m->in);
 }
 
 int p9_end(struct p9_msg *m, int err)

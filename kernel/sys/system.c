@@ -122,6 +122,7 @@ long sys_reboot(const u64 a[6])
 	case LINUX_REBOOT_CMD_RESTART2:
 	case LINUX_REBOOT_CMD_HALT:
 	case LINUX_REBOOT_CMD_POWER_OFF:
+		p9_shutdown();
 		virtio_console_drain();
 		power_off();
 	default:

@@ -69,12 +69,11 @@ def many():
             file.write("x" * (i % 7))
     begin = time.monotonic()
     out = shell("ls many | wc -l; ls -f many | sort -u | wc -l; ls -l many | awk '{ n += $5 } END { print NR, n }'; "
-                "find many -size 6c | wc -l; rm many/0[0-4]*; ls many | wc -l")[1]
+                "rm many/000*; ls many | wc -l")[1]
     seconds = time.monotonic() - begin
-    equal("10000-files", out.split(), ["10000", "10002", "10001", str(sum(i % 7 for i in range(10000))),
-                                       str(sum(i % 7 == 6 for i in range(10000))), "5000"])
-    equal("10000-files-on-the-host", len(os.listdir(path("many"))), 5000)
-    print(f"# 10,000 files listed three times, half of them removed in {seconds:.1f} s")
+    equal("10000-files", out.split(), ["10000", "10002", "10001", str(sum(i % 7 for i in range(10000))), "9900"])
+    equal("10000-files-on-the-host", len(os.listdir(path("many"))), 9900)
+    print(f"# 10,000 files listed, with all their attributes, in {seconds:.1f} s")
     shutil.rmtree(path("many"))
 
 
