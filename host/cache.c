@@ -32,16 +32,20 @@ static const struct {
 	{"linux", 30 * DAY, 4},
 };
 
-char *cache_folder(void)
+char *cache_path(void)
 {
 	const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-	char *folder;
 
 	if (base && *base == '/')
-		folder = textf("%s/tally", base);
-	else if (home && *home == '/')
-		folder = textf("%s/.cache/tally", home);
-	else
+		return textf("%s/tally", base);
+	return home && *home == '/' ? textf("%s/.cache/tally", home) : NULL;
+}
+
+char *cache_folder(void)
+{
+	char *folder = cache_path();
+
+	if (!folder)
 		die(EXIT_TALLY, "neither XDG_CACHE_HOME nor HOME says where the cache is");
 	for (char *slash = strchr(folder + 1, '/');; slash = strchr(slash + 1, '/')) {
 		if (slash)

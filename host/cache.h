@@ -10,6 +10,9 @@
 #ifndef HOST_CACHE_H
 #define HOST_CACHE_H
 
+/* Where the folder is, or NULL if nothing says so; the caller frees it. */
+char *cache_path(void);
+
 /* The folder, which is made if need be; the caller frees it. Ends the program if that fails. */
 char *cache_folder(void);
 

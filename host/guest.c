@@ -125,18 +125,12 @@ static void show_logs(const struct machine *machine)
 	show_tail(machine->errors, "QEMU says");
 }
 
-/* QEMU 7.2 is the first that has all that is asked of it (dtb-randomness). */
 static void check_version(void)
 {
-	FILE *out = popen(MACHINE_QEMU " --version 2>/dev/null", "r");
-	int major = 0, minor = 0;
+	int major, minor;
 
-	if (!out)
-		return;
-	if (fscanf(out, "QEMU emulator version %d.%d", &major, &minor) == 2 &&
-	    (major < 7 || (major == 7 && minor < 2)))
+	if (machine_version(&major, &minor) == 0)
 		say("QEMU 7.2 or later is needed; this is QEMU %d.%d", major, minor);
-	pclose(out);
 }
 
 /* Ends this program as the command ended, so that a shell sees no difference. */
@@ -225,8 +219,9 @@ void guest_run(const struct options *options)
 	relay_run(&machine, &wiring, options->timeout, !options->linux_kernel, &outcome);
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	if (say_verbose)
-		say("the guest ran for %.3f s", (double)(end.tv_sec - begin.tv_sec) +
-							(double)(end.tv_nsec - begin.tv_nsec) / 1e9);
+		say("the guest ran for %.3f s",
+		    (double)(end.tv_sec - begin.tv_sec) +
+			    (double)(end.tv_nsec - begin.tv_nsec) / 1e9);
 	finish(&machine, &outcome, options);
 	exit(EXIT_TALLY);
 }

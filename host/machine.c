@@ -215,6 +215,21 @@ static int open_console(const char *log)
 	return fd;
 }
 
+/* QEMU 7.2 is the first that has all that is asked of it (dtb-randomness). */
+int machine_version(int *major, int *minor)
+{
+	FILE *out = popen(MACHINE_QEMU " --version 2>/dev/null", "r");
+	int found;
+
+	if (!out)
+		return -1;
+	found = fscanf(out, "QEMU emulator version %d.%d", major, minor);
+	pclose(out);
+	if (found != 2)
+		return -1;
+	return *major > 7 || (*major == 7 && *minor >= 2);
+}
+
 void machine_start(struct machine *machine, const struct options *options,
 		   const struct images *images, const struct inputs *inputs)
 {

@@ -44,6 +44,12 @@ struct inputs {
 };
 
 /*
+ * The version of QEMU. Returns 1 if it is good enough, 0 if it is not, and -1 if there is none; then
+ * the version is not set.
+ */
+int machine_version(int *major, int *minor);
+
+/*
  * Starts QEMU. QEMU gets a process group of its own, so that the terminal's signals
  * do not reach it, and ends when this process does. Ends the program if it cannot be started.
  */

@@ -25,6 +25,7 @@ static const char help[] =
 	"guest has under such a name is `tally -- NAME`.\n"
 	"  budget                exact counts of commands, kept in a file, and compared in CI\n"
 	"  flamegraph            a recording, or a command, as a flame graph in a page of HTML\n"
+	"  doctor                what is missing on this machine, and what to do about it\n"
 	"  export                the same for speedscope, the Firefox Profiler, flamegraph.pl\n"
 	"\n"
 	"Options:\n"

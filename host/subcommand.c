@@ -4,11 +4,13 @@
 #include <string.h>
 
 #include "budget.h"
+#include "doctor.h"
 #include "export.h"
 #include "subcommand.h"
 
 static const struct subcommand table[] = {
 	{"budget", budget_main},
+	{"doctor", doctor_main},
 	{"export", export_main},
 	{"flamegraph", flamegraph_main},
 	{NULL, NULL},
