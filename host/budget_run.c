@@ -2,7 +2,8 @@
 /*
  * One command of a budget, under the guest's perf stat. Rules:
  * - What the command finds is the same on a developer's terminal and in a CI job: no terminal,
- *   TERM=dumb, /dev/null or a file as standard input, and no descriptor of perf's.
+ *   TERM=dumb, /dev/null or a file as standard input, a folder of one name, and no descriptor of
+ *   perf's.
  * - perf's figures come through a channel of their own; output and errors are the command's.
  */
 #include <errno.h>
@@ -17,6 +18,9 @@
 #include "guest.h"
 #include "say.h"
 #include "words.h"
+
+/* The current folder's name in the guest: of the same length wherever the project is. */
+#define FOLDER "/budget"
 
 /* Where guest/perf_status.c is in the guest, and the descriptor it opens. */
 #define PRELOADED "/opt/tally/perf-status.so"
@@ -117,6 +121,7 @@ int budget_run(const struct budget_entry *entry, const struct options *general,
 	texts_add(&options.copies, copy);
 	texts_add(&options.environment, "LD_PRELOAD=" PRELOADED);
 	options.terminal = false;
+	options.folder = FOLDER;
 	options.command = perf_command(entry);
 	options.results = memfd_create("tally-results", MFD_CLOEXEC);
 	if (options.results < 0)

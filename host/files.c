@@ -35,7 +35,7 @@ static bool no_root;
 /* Whether a path is the guest's own: what is there on this machine has no meaning in the guest. */
 static bool is_system(const char *path)
 {
-	static const char *const folders[] = {"/bin", "/boot", "/dev", "/etc",	"/lib", "/proc",
+	static const char *const folders[] = {"/bin", "/boot", "/dev", "/etc", "/lib", "/proc",
 					      "/run", "/sbin", "/sys", "/usr", "/var"};
 
 	if (no_root)
@@ -74,7 +74,8 @@ static enum kind kind_of(const char *path)
  */
 static void make_parents(const char *to)
 {
-	static const char *const given[] = {"/tmp", "/root", "/home", "/mnt", "/opt", "/media", "/srv"};
+	static const char *const given[] = {"/tmp", "/root",  "/home", "/mnt",
+					    "/opt", "/media", "/srv"};
 	char *path = textf("%s", to);
 
 	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -203,20 +204,14 @@ static void copy_tree(const char *path, const char *to)
 		fts_close(tree);
 }
 
-/*
- * The absolute path of a word of the command line, with "." and ".." resolved by name only.
- * In a current folder that has been removed, names lead to where nothing is shared or copied.
- */
-static char *absolute(const char *word)
+/* The absolute path of a word that is relative to a folder, with "." and ".." resolved by name. */
+static char *resolve(const char *folder, const char *word)
 {
-	char *cwd = getcwd(NULL, 0);
-	char *path = *word == '/' ? strdup(word)
-				  : textf("%s/%s", cwd ? cwd : "/proc/self/cwd", word);
+	char *path = *word == '/' ? strdup(word) : textf("%s/%s", folder, word);
 	char *out = path, *part = path;
 
 	if (!path)
 		abort();
-	free(cwd);
 	while (*part) {
 		char *end;
 		size_t length;
@@ -240,8 +235,29 @@ static char *absolute(const char *word)
 	return path;
 }
 
+/*
+ * The absolute path of a word of the command line. In a current folder that has been removed, names
+ * lead to where nothing is shared or copied.
+ */
+static char *absolute(const char *word)
+{
+	char *cwd = getcwd(NULL, 0), *path = resolve(cwd ? cwd : "/proc/self/cwd", word);
+
+	free(cwd);
+	return path;
+}
+
 /* The folder that is shared, if any: what is below it need not be copied, and cannot be. */
 static const char *shared_folder;
+
+/* The guest's current folder, if it is another than here. */
+static const char *guest_folder;
+
+/* Where the guest looks for a word of the command line. */
+static char *guest_path(const char *word)
+{
+	return guest_folder ? resolve(guest_folder, word) : absolute(word);
+}
 
 char *files_shareable(void)
 {
@@ -253,9 +269,25 @@ char *files_shareable(void)
 	return NULL;
 }
 
-static bool is_shared(const char *path)
+/* Whether a path of the guest's is in the shared folder. */
+static bool is_in_share(const char *to)
 {
-	return shared_folder && below(path, shared_folder);
+	return shared_folder && below(to, guest_folder ? guest_folder : shared_folder);
+}
+
+/* Whether a file of ours is in the guest at `to` by being shared. */
+static bool is_shared(const char *path, const char *to)
+{
+	char *place;
+	bool same;
+
+	if (!shared_folder || !below(path, shared_folder))
+		return false;
+	place = textf("%s%s", guest_folder ? guest_folder : shared_folder,
+		      path + strlen(shared_folder));
+	same = strcmp(place, to) == 0;
+	free(place);
+	return same;
 }
 
 /* --copy PATH[:TO]. A colon in an existing file's name is part of the name. */
@@ -268,14 +300,12 @@ static void copy_option(const char *text)
 	if (!from)
 		abort();
 	path = absolute(from);
-	to = colon ? absolute(colon + 1) : strdup(path);
-	if (!to)
-		abort();
+	to = guest_path(colon ? colon + 1 : from);
 	if (access(path, R_OK))
 		die(EXIT_TALLY, "cannot read %s: %s", from, strerror(errno));
-	if (is_shared(to) && strcmp(path, to) != 0)
+	if (is_in_share(to) && !is_shared(path, to))
 		die(EXIT_USAGE, "--copy %s: %s is in the shared folder (see --no-share)", text, to);
-	if (!is_shared(to))
+	if (!is_in_share(to))
 		copy_tree(path, to);
 	free(path);
 	free(from);
@@ -284,7 +314,7 @@ static void copy_option(const char *text)
 
 static void copy_command(const char *word)
 {
-	char *path = absolute(word);
+	char *path = absolute(word), *to = guest_path(word);
 	struct stat st;
 
 	if (strchr(word, '/') && !is_system(path) && stat(path, &st) == 0) {
@@ -294,9 +324,10 @@ static void copy_command(const char *word)
 			die(EXIT_NOT_EXEC, "%s: permission denied", word);
 		if (kind_of(path) == KIND_OTHER_ELF)
 			die(EXIT_NOT_EXEC, "%s: is not a program for arm64", word);
-		if (!is_shared(path))
-			copy_regular(path, path);
+		if (!is_shared(path, to))
+			copy_regular(path, to);
 	}
+	free(to);
 	free(path);
 }
 
@@ -312,7 +343,7 @@ static void warn_of_other_elf(const char *word, const char *path)
 
 static void copy_argument(const char *word, bool of_perf)
 {
-	char *path, *cwd;
+	char *path, *to, *cwd;
 	struct stat st;
 
 	if (*word != '/' && strncmp(word, "./", 2) != 0 && strncmp(word, "../", 3) != 0)
@@ -321,9 +352,12 @@ static void copy_argument(const char *word, bool of_perf)
 	if (of_perf)
 		warn_of_other_elf(word, path);
 	cwd = absolute(".");
-	if (!is_system(path) && !is_shared(path) && stat(path, &st) == 0 && S_ISREG(st.st_mode) &&
-	    access(path, R_OK) == 0 && (below(path, cwd) || kind_of(path) == KIND_ARM64))
-		copy_regular(path, path);
+	to = guest_path(word);
+	if (!is_system(path) && !is_shared(path, to) && stat(path, &st) == 0 &&
+	    S_ISREG(st.st_mode) && access(path, R_OK) == 0 &&
+	    (below(path, cwd) || kind_of(path) == KIND_ARM64))
+		copy_regular(path, to);
+	free(to);
 	free(cwd);
 	free(path);
 }
@@ -331,6 +365,7 @@ static void copy_argument(const char *word, bool of_perf)
 int files_collect(const struct options *options, const char *shared)
 {
 	shared_folder = shared;
+	guest_folder = options->folder;
 	no_root = options->root && strcmp(options->root, OWNROOT_NONE) == 0;
 	start_archive();
 	copy_command(options->command[0]);

@@ -31,7 +31,8 @@ struct options {
 	struct texts given; /* the options as given, --NAME=VALUE, that can change what CMD does */
 
 	/* For tally's own commands to set. */
-	bool terminal; /* the command may have our terminal (true) */
+	const char *folder; /* what the current folder is called in the guest, or NULL: the same */
+	bool terminal;	    /* the command may have our terminal (true) */
 	int results; /* where what is written to the guest's /dev/vport0p6 goes, or -1: no such port */
 };
 

@@ -68,7 +68,7 @@ report("update-keeps-the-rest", "# Mine. " in text_of() and "tolerance = 0.1%\n"
 # Where it runs makes no difference to the program: folder, terminal, environment.
 with open("numbers.txt", "w", encoding="utf-8") as numbers:
     numbers.write("".join(f"{i * 7919 % 1000}\n" for i in range(500)))
-got = budget("-u", "b.txt", "-e", "instructions:u,page-faults", "--", "sort", "-n", "numbers.txt")
+got = budget("-u", "b.txt", "-e", "instructions:u,page-faults", "-n", "sort", "--", "sh", "-c", "pwd >&2; sort -n numbers.txt")
 count = re.search(r"\[sort\](?s:.)*count instructions:u = (\d+)", text_of()).group(1)
 equal("standard-output", (got[0], got[1].split()), (0, [str(i).encode() for i in sorted(i * 7919 % 1000 for i in range(500))]))
 os.makedirs("another/folder/with a name")
@@ -79,6 +79,13 @@ matches("another-folder (BUDGET-EXACT)", got[2], f"sort: instructions:u {count},
 terminal = Terminal("budget", "b.txt", "sort")
 report("on-a-terminal (BUDGET-EXACT)", terminal.expect(f"sort: instructions:u {count}, as recorded"), terminal.text)
 terminal.end()
+
+os.chdir("another/folder")
+equal("outside-the-folder", budget("-u", "b.txt", "-n", "outside", "--", "../../grows")[0], 0)
+got = budget("-u", "b.txt", "-n", "absolute", "--", os.path.abspath("../../grows"))
+equal("an-absolute-path", got[0], 0)
+os.remove("b.txt")
+os.chdir(folder.name)
 
 # Failures are the command's own, and change nothing.
 before = text_of()
