@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The stack of a new program, built page by page before there is an address
- * space to put it in. From the top: eight bytes of zero, the path, the
+ * space to put it in. From the top: eight bytes of zero, the path, a gap, the
  * environment, the arguments, then what create_elf_tables() puts there on
- * Linux: platform name, random bytes, auxiliary vector, pointers, argc. All of
- * it has the addresses that Linux gives without randomisation.
+ * Linux: platform name, random bytes, auxiliary vector, pointers, argc.
+ *
+ * On Linux there is no gap, so that a longer path or variable (PWD, TERM) moves
+ * all that lies below, and programs, whose strlen() and the like look at
+ * addresses, execute some instructions more or fewer. Here the gap makes the
+ * environment begin at a page: what is below has the same addresses whatever
+ * the lengths, unless the environment takes up another number of pages.
  */
 #include "proc/exec.h"
 #include "dev/dev.h"
@@ -156,56 +161,97 @@ static int uvec_load(struct uvec *u, u64 uaddr)
 	}
 }
 
-/* The strings, last first. *buf is a bounce buffer of *size bytes, which grows for long ones. */
-static int push_uvec(struct binprm *b, const struct uvec *u, char **buf, size_t *size)
+/* A buffer for one string, which grows for a long one. */
+struct bounce {
+	char *buf;
+	size_t size;
+};
+
+/* Reads a string; returns its length without the NUL. */
+static ssize_t read_string(struct bounce *s, u64 uaddr)
+{
+	ssize_t len = strncpy_from_user(s->buf, (const char *)uaddr, s->size);
+
+	if (len == -ENAMETOOLONG && s->size < MAX_STRING) {
+		char *p = kmalloc(MAX_STRING);
+
+		if (!p)
+			return -ENOMEM;
+		kfree(s->buf);
+		s->buf = p;
+		s->size = MAX_STRING;
+		len = strncpy_from_user(p, (const char *)uaddr, s->size);
+	}
+	return len == -ENAMETOOLONG ? -E2BIG : len;
+}
+
+/* The strings, last first. */
+static int push_uvec(struct binprm *b, const struct uvec *u, struct bounce *s)
 {
 	for (u64 i = u->n; i-- > 0;) {
-		ssize_t len = strncpy_from_user(*buf, (const char *)u->ptr[i], *size);
-		int err;
+		ssize_t len = read_string(s, u->ptr[i]);
+		int err = len < 0 ? (int)len : push_vec(b, s->buf, (size_t)len + 1);
 
-		if (len == -ENAMETOOLONG && *size < MAX_STRING) {
-			char *p = kmalloc(MAX_STRING);
-
-			if (!p)
-				return -ENOMEM;
-			kfree(*buf);
-			*buf = p;
-			*size = MAX_STRING;
-			len = strncpy_from_user(p, (const char *)u->ptr[i], *size);
-		}
-		if (len < 0)
-			return len == -ENAMETOOLONG ? -E2BIG : (int)len;
-		err = push_vec(b, *buf, (size_t)len + 1);
 		if (err)
 			return err;
 	}
 	return 0;
 }
 
+/* How many bytes the strings take up, or a negative errno. */
+static ssize_t uvec_bytes(const struct uvec *u, struct bounce *s)
+{
+	u64 bytes = 0;
+
+	for (u64 i = 0; i < u->n && bytes <= MAX_ALL; i++) {
+		ssize_t len = read_string(s, u->ptr[i]);
+
+		if (len < 0)
+			return len;
+		bytes += (u64)len + 1;
+	}
+	return bytes <= MAX_ALL ? (ssize_t)bytes : -E2BIG;
+}
+
+/*
+ * Leaves the gap above an environment of so many bytes. Near the limit there is none: it is
+ * Linux's limit, which a gap must not lower.
+ */
+static void leave_gap(struct binprm *b, u64 bytes)
+{
+	if (b->p - b->lowest > bytes + PAGE_SIZE)
+		b->p = ALIGN_DOWN(b->p - bytes, PAGE_SIZE) + bytes;
+	b->env_end = b->p;
+}
+
 int stack_push_user(struct binprm *b, u64 uargv, u64 uenvp)
 {
 	struct uvec argv = {0}, envp = {0};
-	size_t size = PAGE_SIZE;
-	char *buf = kmalloc(size);
-	int err = buf ? uvec_load(&argv, uargv) : -ENOMEM;
+	struct bounce s = {kmalloc(PAGE_SIZE), PAGE_SIZE};
+	int err = s.buf ? uvec_load(&argv, uargv) : -ENOMEM;
+	ssize_t bytes = 0;
 
 	if (!err)
 		err = uvec_load(&envp, uenvp);
 	if (!err)
 		err = prepare(b, argv.n, envp.n);
 	if (!err)
-		b->env_end = b->p;
-	if (!err)
-		err = push_uvec(b, &envp, &buf, &size);
+		bytes = uvec_bytes(&envp, &s);
+	if (bytes < 0)
+		err = (int)bytes;
+	if (!err) {
+		leave_gap(b, (u64)bytes);
+		err = push_uvec(b, &envp, &s);
+	}
 	if (!err)
 		b->arg_end = b->p;
 	if (!err)
-		err = push_uvec(b, &argv, &buf, &size);
+		err = push_uvec(b, &argv, &s);
 	b->argc = (u32)argv.n;
 	b->envc = (u32)envp.n;
 	if (!err && !argv.n) /* as Linux since 5.18: a program always has an argv[0] */
 		err = stack_push_string(b, "");
-	kfree(buf);
+	kfree(s.buf);
 	kfree(argv.ptr);
 	kfree(envp.ptr);
 	return err;
@@ -214,8 +260,11 @@ int stack_push_user(struct binprm *b, u64 uargv, u64 uenvp)
 int stack_push_kernel(struct binprm *b, const struct exec_args *args)
 {
 	int err = prepare(b, (u64)args->argc, (u64)args->envc);
+	u64 bytes = 0;
 
-	b->env_end = b->p;
+	for (int i = 0; i < args->envc; i++)
+		bytes += strlen(args->envp[i]) + 1;
+	leave_gap(b, bytes);
 	for (int i = args->envc; !err && i-- > 0;)
 		err = push_vec(b, args->envp[i], strlen(args->envp[i]) + 1);
 	b->arg_end = b->p;
