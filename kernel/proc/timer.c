@@ -35,7 +35,7 @@ static u64 first_deadline(void)
 	if (!turns_on)
 		return first;
 	for (unsigned cpu = 0; cpu < nr_cpus(); cpu++)
-		if (!turn_wanted_by(cpu))
+		if (!turn_awaited_by(cpu))
 			first = MIN(first, timer_cpus[cpu].armed);
 	return MIN(first, turn_end());
 }

@@ -51,9 +51,10 @@ void turn_idle(bool spin);
 /* Interrupts off. The target has the turn, handles its interrupts, and gives it back. */
 void turn_lend(unsigned cpu);
 
-/* For the timer: when the turn ends (NO_DEADLINE: nobody else wants it, or it is over), and whether a CPU is in the queue. */
+/* For the timer: when the turn ends; NO_DEADLINE: nobody else wants it, or it is over, or it is lent. */
 u64 turn_end(void);
-bool turn_wanted_by(unsigned cpu);
+/* Whether the CPU will have the turn anyway: it is in the queue, or has lent its turn. */
+bool turn_awaited_by(unsigned cpu);
 /* The timer interrupt of the CPU that has the turn. */
 void turn_tick(u64 now);
 
