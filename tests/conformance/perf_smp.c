@@ -11,6 +11,7 @@
 #include "perf_ring.h"
 
 #include <pthread.h>
+#include <time.h>
 
 static struct ring ring_shared;
 
@@ -54,6 +55,14 @@ static struct perf_event_attr hardware_u(void)
 	else
 		close(fd);
 	return attr;
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 /* A process that does nothing but spin, anywhere it is let. */
@@ -379,6 +388,67 @@ TEST(cpu_event_counts_who_is_there, "CTL-SELF")
 	usleep(20000);
 	EXPECT(read_count(there) - before > 1000000);
 	end(pid);
+}
+
+/*
+ * A process on a CPU of its own that works for some time, sleeps for some (or not at all), and so on.
+ * *late is the longest it has overslept.
+ */
+static pid_t worker(int cpu, uint64_t work_ns, long sleep_ns, uint64_t *late)
+{
+	struct timespec moment = { .tv_nsec = sleep_ns };
+	pid_t pid = fork();
+
+	if (pid != 0)
+		return pid;
+	move_to(cpu);
+	for (;;) {
+		uint64_t began;
+
+		spin(work_ns / 2);
+		began = now_ns();
+		if (sleep_ns && nanosleep(&moment, NULL) == 0 && now_ns() - began - (uint64_t)sleep_ns > *late)
+			*late = now_ns() - began - (uint64_t)sleep_ns;
+	}
+}
+
+/*
+ * One that always works has its part beside others on their own CPUs that sleep now and then, for
+ * short or long; and where it is known when CPUs execute, no timer is later than two turns for each CPU.
+ */
+static void share_with_sleepers(uint64_t work_ns, long sleep_ns)
+{
+	struct perf_event_attr attr = hardware_u();
+	uint64_t *late = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0), most = 0;
+	pid_t pid[8];
+	int n = cpus() < 8 ? cpus() : 8, fd[8];
+
+	need_cpus(2);
+	attr.disabled = 0;
+	for (int i = 0; i < n; i++) {
+		pid[i] = worker(i, work_ns, i ? sleep_ns : 0, &late[i]);
+		fd[i] = open_or_skip(&attr, pid[i], -1, -1);
+		EXPECT(late != MAP_FAILED && pid[i] > 0 && fd[i] >= 0);
+	}
+	usleep(300000);
+	for (int i = 0; i < n; i++) {
+		end(pid[i]);
+		if (i > 0 && read_count(fd[i]) > most)
+			most = read_count(fd[i]);
+	}
+	EXPECT(read_count(fd[0]) > most / 2);
+	for (int i = 1; i < n && !check_on_linux() && attr.config == PERF_COUNT_HW_INSTRUCTIONS; i++)
+		EXPECT_BETWEEN(late[i], 0, 2000000 * n);
+}
+
+TEST(shared_with_short_sleepers, "")
+{
+	share_with_sleepers(900000, 10000);
+}
+
+TEST(shared_with_timers, "")
+{
+	share_with_sleepers(3000, 5000);
 }
 
 /* --------------------------------------------------- sharing the counters */
