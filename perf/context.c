@@ -221,7 +221,7 @@ void perf_context_go_in(struct perf_context *context)
 	port_spin_unlock(&context->lock, irq);
 	if (goes_in) {
 		perf_sched_all_in(context);
-		perf_userpage_update_all(context);
+		perf_userpage_enter(context);
 	}
 }
 
@@ -229,6 +229,7 @@ void perf_context_go_in(struct perf_context *context)
 static void leave_cpu(struct perf_context *context)
 {
 	if (context->of_task && context->cpu >= 0) {
+		perf_userpage_leave(context);
 		perf_this_cpu()->task_context = NULL;
 		context->cpu = -1;
 	}

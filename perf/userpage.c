@@ -66,12 +66,22 @@ void perf_userpage_update(struct perf_event *event)
 	page->lock++;
 }
 
-void perf_userpage_update_all(struct perf_context *context)
+void perf_userpage_enter(struct perf_context *context)
+{
+	struct perf_event *event;
+
+	DL_FOREACH2(context->shown, event, shown_next) {
+		event->hw.pmu->ops->allow_user(event->hw.pmu, true);
+		perf_userpage_update(event);
+	}
+}
+
+void perf_userpage_leave(struct perf_context *context)
 {
 	struct perf_event *event;
 
 	DL_FOREACH2(context->shown, event, shown_next)
-		perf_userpage_update(event);
+		event->hw.pmu->ops->allow_user(event->hw.pmu, false);
 }
 
 /* What does not change while the page is mapped. */
@@ -92,9 +102,15 @@ static void introduce(const struct perf_event *event, struct perf_event_mmap_pag
 void perf_userpage_show(struct perf_event *event, struct perf_event_mmap_page *page)
 {
 	struct perf_context *context = event->context;
+	bool is_in = context->cpu >= 0;
 
-	if (event->page && event->hw.user_access)
+	if (event->page && event->hw.user_access) {
+		if (is_in)
+			perf_userpage_leave(context);
 		DL_DELETE2(context->shown, event, shown_prev, shown_next);
+		if (is_in)
+			perf_userpage_enter(context);
+	}
 	event->page = page;
 	if (!page)
 		return;
@@ -102,6 +118,8 @@ void perf_userpage_show(struct perf_event *event, struct perf_event_mmap_page *p
 	if (event->hw.user_access) {
 		context->family = 0;
 		DL_APPEND2(context->shown, event, shown_prev, shown_next);
+		if (is_in)
+			event->hw.pmu->ops->allow_user(event->hw.pmu, true);
 	}
 	introduce(event, page);
 	perf_userpage_update(event);

@@ -16,7 +16,10 @@ void perf_userpage_show(struct perf_event *event, struct perf_event_mmap_page *p
 /** Something about the event or its counter has changed. */
 void perf_userpage_update(struct perf_event *event);
 
-/** A context has come in: its clock goes on from here. */
-void perf_userpage_update_all(struct perf_context *context);
+/** A context has come in: its clock goes on from here, and user mode may read counters. */
+void perf_userpage_enter(struct perf_context *context);
+
+/** It goes out. */
+void perf_userpage_leave(struct perf_context *context);
 
 #endif

@@ -33,7 +33,7 @@ struct pmu_cpu {
 	struct perf_hw_event *events[MAX_COUNTERS];
 	uint32_t used;	  /* counters that have an event */
 	uint32_t running; /* those of them that are started */
-	uint32_t users;	  /* counters that user mode may read */
+	bool user_reads;  /* user mode may read counters */
 };
 
 static struct perf_pmu armv8_pmu;
@@ -243,35 +243,36 @@ static void armv8_stop(struct perf_hw_event *hw, unsigned int flags)
 }
 
 /*
- * Access is to all counters or to none, so before user mode gets it, those of
- * nobody are emptied of what somebody else counted.
+ * Access is to all counters or to none, so while user mode has it those of
+ * nobody are empty of what somebody else counted.
  */
-static void allow_user_access(struct pmu_cpu *cpu, const struct perf_hw_event *hw)
+static void clear_counters(uint32_t bits)
 {
-	if (!hw->user_access || perf_sysctl_get(PERF_SYSCTL_USER_ACCESS) == 0)
-		return;
-	cpu->users |= bit_of(hw);
 	for (unsigned int n = 0; n < nr_event_counters; n++)
-		if ((cpu->used >> n & 1) == 0)
+		if (bits >> n & 1)
 			event_counter_write((int)n, 0);
-	if ((cpu->used >> CYCLE_COUNTER & 1) == 0)
+	if (bits >> CYCLE_COUNTER & 1)
 		pmu_write_pmccntr(0);
-	pmu_write_pmuserenr(PMUSERENR_ER | PMUSERENR_CR);
 }
 
-static void end_user_access(struct pmu_cpu *cpu, const struct perf_hw_event *hw)
+static void armv8_allow_user(struct perf_pmu *pmu, bool allowed)
 {
-	if ((cpu->users & bit_of(hw)) == 0)
+	struct pmu_cpu *cpu = this_cpu();
+	bool reads = allowed && perf_sysctl_get(PERF_SYSCTL_USER_ACCESS) != 0;
+
+	(void)pmu;
+	if (reads == cpu->user_reads)
 		return;
-	cpu->users &= ~bit_of(hw);
-	if (cpu->users == 0)
-		pmu_write_pmuserenr(0);
+	cpu->user_reads = reads;
+	if (reads)
+		clear_counters(~cpu->used);
+	pmu_write_pmuserenr(reads ? PMUSERENR_ER | PMUSERENR_CR : 0);
 }
 
 /* As user mode counts them: from 1, the cycle counter being the 32nd. */
 static uint32_t armv8_user_index(struct perf_hw_event *hw, uint16_t *width)
 {
-	if ((this_cpu()->users & bit_of(hw)) == 0)
+	if (!this_cpu()->user_reads)
 		return 0;
 	*width = (uint16_t)(64 - __builtin_clzll(mask_of(hw)));
 	return (uint32_t)hw->idx + 1;
@@ -287,7 +288,6 @@ static int armv8_add(struct perf_hw_event *hw, unsigned int flags)
 	cpu->events[hw->idx] = hw;
 	counter_program(hw);
 	hw->prev = counter_read(hw);
-	allow_user_access(cpu, hw);
 	if (flags & PERF_PMU_START)
 		armv8_start(hw);
 	return 0;
@@ -298,9 +298,10 @@ static void armv8_del(struct perf_hw_event *hw)
 	struct pmu_cpu *cpu = this_cpu();
 
 	armv8_stop(hw, PERF_PMU_UPDATE);
-	end_user_access(cpu, hw);
 	cpu->events[hw->idx] = NULL;
 	cpu->used &= ~bits_of(hw);
+	if (cpu->user_reads)
+		clear_counters(bits_of(hw));
 }
 
 static bool armv8_overflowed(const struct perf_pmu *pmu)
@@ -389,6 +390,7 @@ static const struct perf_pmu_ops armv8_ops = {
 	.read = armv8_read,
 	.overflowed = armv8_overflowed,
 	.user_index = armv8_user_index,
+	.allow_user = armv8_allow_user,
 	.pause = armv8_pause,
 	.resume = armv8_resume,
 };

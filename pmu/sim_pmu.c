@@ -217,6 +217,11 @@ static uint32_t sim_user_index(struct perf_hw_event *hw, uint16_t *width)
 	return (uint32_t)hw->idx + 1;
 }
 
+static void sim_allow_user(struct perf_pmu *pmu, bool allowed)
+{
+	reg_write(sim_of(pmu), SIM_PMU_USER, allowed);
+}
+
 /* --------------------------------------------------------- all of a CPU's */
 
 static void sim_pause(struct perf_pmu *pmu)
@@ -266,6 +271,7 @@ static const struct perf_pmu_ops ops = {
 	.resume = sim_resume,
 	.overflowed = sim_overflowed,
 	.user_index = sim_user_index,
+	.allow_user = sim_allow_user,
 };
 
 static const struct perf_pmu_text formats[] = {

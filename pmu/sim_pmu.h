@@ -22,6 +22,7 @@ enum sim_pmu_reg {
 	SIM_PMU_IRQ_SET, /**< an overflow of counter n raises the interrupt */
 	SIM_PMU_IRQ_CLR,
 	SIM_PMU_OVERFLOW,    /**< counter n has wrapped; write a one to clear */
+	SIM_PMU_USER,	     /**< bit 0: user mode may read counters; 0 at reset */
 	SIM_PMU_SELECT = 32, /**< + n: what counter n counts, see below */
 	SIM_PMU_COUNT = 64,  /**< + n: value of counter n */
 };

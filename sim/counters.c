@@ -87,6 +87,8 @@ static void hw_write(const struct sim_pmu_model *model, unsigned int reg, uint64
 		hw->irq &= ~bits;
 	else if (reg == SIM_PMU_OVERFLOW)
 		hw->overflow &= ~bits;
+	else if (reg == SIM_PMU_USER)
+		hw->user = (value & 1) != 0;
 	else
 		sim_fail("no counter register %u", reg);
 }
@@ -170,9 +172,18 @@ void sim_counters_interrupt(const struct sim_cpu *cpu, const struct port_regs *r
 			sim_pmu_interrupt(&sim.pmus[i].driver, regs);
 }
 
-uint64_t sim_user_counter(const struct sim_task *task, unsigned int n)
+bool sim_user_may_read(const struct sim_task *task)
 {
 	sim_assert(task->on_cpu);
+	for (unsigned int i = 0; i < SIM_MAX_PMUS; i++)
+		if (sim.pmus[i].present && sim.pmus[i].hw[task->cpu].user)
+			return true;
+	return false;
+}
+
+uint64_t sim_user_counter(const struct sim_task *task, unsigned int n)
+{
+	sim_assert(sim_user_may_read(task));
 	for (unsigned int i = 0; i < SIM_MAX_PMUS; i++) {
 		const struct sim_machine_pmu *pmu = &sim.pmus[i];
 

@@ -38,7 +38,7 @@ struct sim_hw {
 	uint64_t count[SIM_PMU_COUNTERS];
 	uint32_t select[SIM_PMU_COUNTERS];
 	uint32_t enabled, irq, overflow;
-	bool on;
+	bool on, user;
 };
 
 struct sim_machine_pmu {

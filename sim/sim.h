@@ -249,6 +249,9 @@ long sim_mmap(struct sim_task *task, int fd, size_t size, uint64_t offset, bool 
 	      struct sim_map **map);
 void sim_munmap(struct sim_task *task, struct sim_map *map);
 
+/** Whether user mode would not fault if it read a counter now. */
+bool sim_user_may_read(const struct sim_task *task);
+
 /** What user mode finds in counter @n of the first PMU of the task's CPU. */
 uint64_t sim_user_counter(const struct sim_task *task, unsigned int n);
 

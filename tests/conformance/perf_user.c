@@ -170,6 +170,30 @@ TEST(a_million_reads, "CTL-RDPMC SLICE-MIGRATE SLICE-MUX")
 	set_access("0");
 }
 
+/* Who has read a stale index may not fault: a task may read counters while its event waits for one. */
+TEST(an_index_too_late, "CTL-RDPMC SLICE-MUX")
+{
+	struct perf_event_attr attr = instructions_u();
+	const volatile struct perf_event_mmap_page *page;
+	int fd;
+
+	attr.disabled = 0;
+	attr.config1 = CONFIG1_RDPMC;
+	set_access("1");
+	fd = open_or_skip(&attr, 0, -1, -1);
+	EXPECT(fd >= 0);
+	page = map(fd);
+	open_crowd();
+	for (int i = 0; i < 10; i++) {
+		while (page->index)
+			spin(1000);
+		counter(0);
+		while (!page->index)
+			spin(1000);
+	}
+	set_access("0");
+}
+
 /* A disabled event has no counter to read, but a count. */
 TEST(disabled, "CTL-RDPMC")
 {

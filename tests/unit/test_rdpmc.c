@@ -28,6 +28,7 @@ static struct timed read_in_user_mode(const struct sim_map *map)
 	uint32_t lock = page->lock;
 
 	assert_int_equal(lock % 2, 0);
+	assert_true(sim_user_may_read(task)); /* also if it has read an index that has just become stale */
 	timed.enabled = page->time_enabled;
 	timed.running = page->time_running;
 	assert_true(page->cap_user_time);
@@ -131,12 +132,29 @@ static void across_rotation(void **state)
 	assert_in_range(direct, 300 * 5, 300 * 7);
 }
 
+/* Access is the task's, while it runs and shows a counter to somebody. */
+static void nobody_else_may_read(void **state)
+{
+	(void)state;
+	open_events(2);
+	sim_switch(1, other);
+	assert_false(sim_user_may_read(other));
+	sim_switch(1, task);
+	assert_true(sim_user_may_read(task));
+	sim_munmap(task, maps[0]);
+	assert_true(sim_user_may_read(task));
+	expect_as_read(1);
+	sim_munmap(task, maps[1]);
+	assert_false(sim_user_may_read(task));
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		clean_test(in_one_slice),
 		clean_test(across_slices),
 		clean_test(across_rotation),
+		clean_test(nobody_else_may_read),
 	};
 	unsigned int width = argc > 1 ? (unsigned int)atoi(argv[1]) : 64;
 

@@ -177,6 +177,16 @@ struct perf_pmu_ops {
 	 * that never sets user_access. Local.
 	 */
 	uint32_t (*user_index)(struct perf_hw_event *hw, uint16_t *width);
+
+	/**
+	 * Let user mode on this CPU read counters, or no longer. It may while a
+	 * task runs that has a page of an event with user_access, also when none
+	 * of these is on a counter: whoever has just read user_index() from the
+	 * page must not fault if the event is taken off in between. Counters that
+	 * hold what others counted are to be emptied. The driver may refuse to.
+	 * NULL for a driver that never sets user_access. Local.
+	 */
+	void (*allow_user)(struct perf_pmu *pmu, bool allowed);
 };
 
 /**
