@@ -40,7 +40,7 @@ enum { NOT_EXEC = 126, NOT_FOUND = 127, FAILED = 125 };
 struct run {
 	const char *cwd;
 	const char *share; /* mount tag of the current folder on the host, or NULL */
-	const char *fd[3]; /* tty, port, null; 2 also same */
+	const char *fd[3]; /* tty, port, null; 0 also a file's absolute path; 2 also same */
 	unsigned short rows, columns;
 	char **environment;
 	char **argv;
@@ -215,6 +215,8 @@ static int open_end(const struct run *run, int fd)
 		return open("/dev/hvc0", O_RDWR | O_NOCTTY);
 	if (strcmp(run->fd[fd], "same") == 0)
 		return dup(1);
+	if (*run->fd[fd] == '/')
+		return open(run->fd[fd], O_RDONLY);
 	if (strcmp(run->fd[fd], "port") == 0)
 		return open(ports[fd], fd ? O_WRONLY : O_RDONLY);
 	return open("/dev/null", O_RDWR);

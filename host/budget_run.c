@@ -26,6 +26,9 @@
 #define PRELOADED "/opt/tally/perf-status.so"
 #define RESULTS	  "9"
 
+/* The command's standard input. */
+#define INPUT "/opt/tally/input"
+
 /*
  * The entry's own general options, which a file may have brought. They become part of a command
  * line, as if they were given there. What is not of the entry (--timeout, --log) is the caller's.
@@ -79,15 +82,19 @@ static char **perf_command(const struct budget_entry *entry)
 	return words;
 }
 
-static int open_input(const struct budget_entry *entry)
+/*
+ * The input goes along as a file of the guest's. Through a channel it would come in pieces of the
+ * host's making, and a program reads as often as there are pieces.
+ */
+static void add_input(struct options *options, const struct budget_entry *entry)
 {
-	const char *path = entry->input ? entry->input : "/dev/null";
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		die(EXIT_TALLY, "%s: cannot read its input %s: %s", entry->name, path,
+	if (!entry->input)
+		return;
+	if (access(entry->input, R_OK))
+		die(EXIT_TALLY, "%s: cannot read its input %s: %s", entry->name, entry->input,
 		    strerror(errno));
-	return fd;
+	texts_add(&options->copies, textf("%s:" INPUT, entry->input));
+	options->input = INPUT;
 }
 
 static char *read_results(int fd, size_t *size)
@@ -112,13 +119,15 @@ int budget_run(const struct budget_entry *entry, const struct options *general,
 {
 	char *build = guest_build(), *copy = textf("%s/guest/perf-status.so:" PRELOADED, build);
 	struct options options;
-	struct guest_call call = {.in = open_input(entry), .out = 1, .err = 2};
+	struct guest_call call = {
+		.in = open("/dev/null", O_RDONLY | O_CLOEXEC), .out = 1, .err = 2};
 	char *text, *problem;
 	size_t size;
 	int status;
 
 	read_options(&options, entry, general);
 	texts_add(&options.copies, copy);
+	add_input(&options, entry);
 	texts_add(&options.environment, "LD_PRELOAD=" PRELOADED);
 	options.terminal = false;
 	options.folder = FOLDER;

@@ -78,7 +78,7 @@ static int describe_run(const struct options *options, const struct wiring *wiri
 	if (!run)
 		die(EXIT_TALLY, "cannot make a file in memory: %s", strerror(errno));
 	put(run, "cwd", options->folder ? options->folder : cwd ? cwd : "/");
-	put(run, "fd0", names[wiring->fd[0]]);
+	put(run, "fd0", options->input ? options->input : names[wiring->fd[0]]);
 	put(run, "fd1", names[wiring->fd[1]]);
 	put(run, "fd2", names[wiring->fd[2]]);
 	if (wiring->terminal >= 0) {

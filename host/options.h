@@ -31,6 +31,7 @@ struct options {
 	struct texts given; /* the options as given, --NAME=VALUE, that can change what CMD does */
 
 	/* For tally's own commands to set. */
+	const char *input;  /* a file of the guest's that is its standard input, or NULL: ours is */
 	const char *folder; /* what the current folder is called in the guest, or NULL: the same */
 	bool terminal;	    /* the command may have our terminal (true) */
 	int results; /* where what is written to the guest's /dev/vport0p6 goes, or -1: no such port */

@@ -14,6 +14,7 @@
 
 #include "files.h"
 #include "guest.h"
+#include "ownroot.h"
 #include "recording.h"
 #include "say.h"
 #include "script.h"
@@ -22,16 +23,24 @@
 /* Where a recording is in the guest that is in no folder of the guest's. */
 #define COPY "/tmp/perf.data"
 
-/* In the guest: perf record, then perf script into the channel of results, with its status. */
-static const char record_script[] = "fields=$1; shift\n"
-				    "perf record -q -o " COPY " \"$@\"\n"
-				    "status=$?\n"
-				    "if [ -s " COPY " ]; then\n"
-				    "	perf script --ns -F \"$fields\" -i " COPY
-				    " 2>/tmp/errors >/dev/vport0p6 </dev/null ||\n"
-				    "		cat /tmp/errors >&2\n"
-				    "fi\n"
-				    "exit $status\n";
+/*
+ * In the guest: perf record, then perf script into the channel of results. Ctrl-C ends the
+ * recording, and what there is of it is drawn.
+ */
+/* clang-format off */
+static const char record_script[] =
+	"fields=$1; shift\n"
+	"trap : INT\n"
+	"perf record -q -o " COPY " \"$@\"\n"
+	"status=$?\n"
+	"if [ -s " COPY " ]; then\n"
+	"	perf script --ns -F \"$fields\" -i " COPY " 2>/tmp/errors >/dev/vport0p6 </dev/null || {\n"
+	"		cat /tmp/errors >&2\n"
+	"		status=125\n"
+	"	}\n"
+	"fi\n"
+	"exit $status\n";
+/* clang-format on */
 
 /* The words of an array are the program's for as long as it runs. */
 struct line {
@@ -96,6 +105,8 @@ static void pass_on(int fd)
 /* Paths of options that are relative to the current folder, before that changes. */
 static void make_absolute(struct options *options, const char *cwd)
 {
+	if (options->root && *options->root != '/' && strcmp(options->root, OWNROOT_NONE) != 0)
+		options->root = textf("%s/%s", cwd, options->root);
 	for (size_t i = 0; i < options->copies.count; i++) {
 		if (options->copies.at[i][0] != '/')
 			options->copies.at[i] = textf("%s/%s", cwd, options->copies.at[i]);

@@ -109,7 +109,8 @@
 		var text = $("search").value;
 
 		found = text ? flameSearch(data, tree, text) : null;
-		$("found").textContent = found ? flamePercent(found.weight, tree.total[0]) + " in what was found" : "";
+		$("found").textContent = !found ? "" : found.weight ?
+			flamePercent(found.weight, tree.total[0]) + " in what was found" : "nothing found";
 		redraw();
 	}
 

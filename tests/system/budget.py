@@ -6,7 +6,14 @@ import re
 import subprocess
 import tempfile
 
-from harness import LIMIT, Terminal, equal, finish, matches, report, run
+from harness import Terminal, equal, finish, matches, report, run, skip
+
+try:
+    import yaml
+except ImportError:
+    yaml = None
+
+PROJECT = os.getcwd()
 
 
 def program(name, instructions):
@@ -134,6 +141,21 @@ for name, words, sentence in (("no-file-named", [], "budget needs the name of it
     got = budget(*words)
     report(name, got[0] == 2 and sentence in got[2], got)
 equal("help", budget("--help")[0], 0)
+
+# The examples of docs/ci: YAML, and the shell's lines in it.
+for name in ("github", "gitlab"):
+    example = f"{PROJECT}/docs/ci/{name}.yml"
+    with open(example, encoding="utf-8") as file:
+        text = file.read()
+    lines = re.findall(r"^\s+(?:run: |- )((?:apt-get|make|tools/|if ).*)$|^          (apt-get.*)$", text, re.M)
+    lines = [a or b for a, b in lines]
+    checked = subprocess.run(["sh", "-n", "-c", "\n".join(lines)], capture_output=True, check=False)
+    report(f"{name}-example-shell", len(lines) >= 4 and checked.returncode == 0 and "\t" not in text, (lines, checked.stderr))
+    if yaml:
+        jobs = yaml.safe_load(text)
+        report(f"{name}-example-yaml", "budget" in jobs.get("jobs", jobs), jobs)
+    else:
+        skip(f"{name}-example-yaml", "there is no YAML reader here (Debian package python3-yaml)")
 
 # The name is taken, but not from the guest.
 got = run("--", "budget", stdin=None)

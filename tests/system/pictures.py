@@ -6,6 +6,7 @@ With chromium at hand the page is looked at as well: its picture is compared wit
 computed here from the same data.
 """
 import colorsys
+import glob
 import html
 import json
 import os
@@ -16,7 +17,7 @@ import subprocess
 import tempfile
 import zlib
 
-from harness import equal, finish, matches, report, run, skip
+from harness import Terminal, equal, finish, matches, report, run, skip
 
 WEIGHTS = os.path.abspath("build/arm64/tests/system/programs/weights")
 HOSTILE = '</script><b onmouseover="alert(1)">&amp;'
@@ -223,6 +224,24 @@ for thread in firefox["threads"]:
     good = good and thread["samples"]["time"] == sorted(thread["samples"]["time"])
 report("firefox (PIC-WEIGHT)", good and weights == total, (good, weights, total))
 
+# What else reads recordings, where it is installed.
+if shutil.which("perf"):
+    done = subprocess.run(["perf", "report", "-i", "perf.data", "--stdio", "--no-children", "-g", "none", "--sort", "symbol"],
+                          stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    theirs = dict((name, float(part)) for part, name in re.findall(r"^\s+([\d.]+)%\s+\[.\] (.*?)(?:\s+-\s+-)?\s*$", done.stdout.decode(), re.M))
+    report("host's-perf (PIC-OTHERS)", abs(theirs.get("harmless", 0) - share(found, "harmless")) < 1 and HOSTILE in theirs, theirs or done.stderr)
+else:
+    skip("host's-perf (PIC-OTHERS)", "there is no perf here (Debian package linux-perf)")
+parser = next(iter(glob.glob("/usr/lib/*/libexec/hotspot-perfparser")), None)
+if parser:
+    done = subprocess.run([parser, "--input", "perf.data", "--output", "out", "--sysroot", "elsewhere", "--app", "."],
+                          stdin=subprocess.DEVNULL, capture_output=True, check=False, env=dict(os.environ, QT_QPA_PLATFORM="offscreen"))
+    with open("out", "rb") as out:
+        names = out.read()
+    report("hotspot (PIC-OTHERS)", done.returncode == 0 and b"harmless" in names and HOSTILE.encode() in names, done)
+else:
+    skip("hotspot (PIC-OTHERS)", "there is no hotspot here (Debian package hotspot)")
+
 # What cannot be drawn is told, and no file is touched.
 before = page
 size = os.path.getsize("perf.data")
@@ -239,6 +258,11 @@ for name, words in (("empty", "there are no samples in empty.data"), ("short", "
 equal("bad-recordings-touch-nothing (PIC-BAD)", page_data("hostile.html")[1], before)
 got = tally("flamegraph", "-o", "failed.html", "--", "sh", "-c", "./weights alone 20; exit 3")
 report("failing-command (PIC-ONE)", got[0] == 3 and share(stacks(page_data("failed.html")[0]), "fifty") > 10, got)
+terminal = Terminal("flamegraph", "-o", "ended.html", "--", "sh", "-c", "echo begun; while :; do :; done")
+terminal.expect("begun")
+terminal.type("\x03")
+report("ctrl-c-ends-and-draws (PIC-ONE)", terminal.expect("ended.html: .*open it in a browser"), terminal.text)
+terminal.end()
 for name, words, sentence in (("no-format", ["export"], "export needs --speedscope"), ("two-formats", ["export", "--firefox", "--collapsed"], "one format at a time"),
                               ("stray-word", ["flamegraph", "perf.data"], "a recording is named with -i"),
                               ("format-of-export", ["flamegraph", "--firefox"], "flamegraph has no option --firefox")):
