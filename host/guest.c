@@ -44,6 +44,21 @@ static void put(FILE *run, const char *key, const char *value)
 	fprintf(run, "%s=%s%c", key, value, '\0');
 }
 
+/* A variable that the user has not set by --env. */
+static void put_variable(FILE *run, const struct options *options, const char *name,
+			 const char *value)
+{
+	size_t length = strlen(name);
+
+	for (size_t i = 0; i < options->environment.count; i++) {
+		const char *own = options->environment.at[i];
+
+		if (strncmp(own, name, length) == 0 && own[length] == '=')
+			return;
+	}
+	fprintf(run, "env=%s=%s%c", name, value, '\0');
+}
+
 /*
  * The command's environment is the same everywhere, since its size alone changes what a program
  * executes; only TERM is taken from here, where there is a terminal.
@@ -52,10 +67,12 @@ static void put_environment(FILE *run, const struct options *options, const stru
 {
 	const char *term = getenv("TERM");
 
-	put(run, "env", "HOME=/root");
-	put(run, "env", "LANG=C.UTF-8");
-	put(run, "env", "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
-	fprintf(run, "env=TERM=%s%c", wiring->terminal >= 0 && term && *term ? term : "dumb", '\0');
+	put_variable(run, options, "HOME", "/root");
+	put_variable(run, options, "LANG", "C.UTF-8");
+	put_variable(run, options, "PATH",
+		     "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
+	put_variable(run, options, "TERM",
+		     wiring->terminal >= 0 && term && *term ? term : "dumb");
 	for (size_t i = 0; i < options->environment.count; i++)
 		put(run, "env", options->environment.at[i]);
 }

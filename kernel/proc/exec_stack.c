@@ -5,11 +5,12 @@
  * environment, the arguments, then what create_elf_tables() puts there on
  * Linux: platform name, random bytes, auxiliary vector, pointers, argc.
  *
- * On Linux there is no gap, so that a longer path or variable (PWD, TERM) moves
- * all that lies below, and programs, whose strlen() and the like look at
- * addresses, execute some instructions more or fewer. Here the gap makes the
- * environment begin at a page: what is below has the same addresses whatever
- * the lengths, unless the environment takes up another number of pages.
+ * On Linux there is no gap, and the environment has the order of its pointers, so that a longer
+ * path or variable moves all that lies below, and programs, whose strlen() and the like look at
+ * addresses, execute some instructions more or fewer. Here the gap makes the environment begin at
+ * a page, and the variables that tell of the place where something runs (PWD) lie above all
+ * others: what is below has the same addresses whatever their lengths, unless the environment
+ * takes up another number of pages.
  */
 #include "proc/exec.h"
 #include "dev/dev.h"
@@ -198,8 +199,24 @@ static int push_uvec(struct binprm *b, const struct uvec *u, struct bounce *s)
 	return 0;
 }
 
-/* How many bytes the strings take up, or a negative errno. */
-static ssize_t uvec_bytes(const struct uvec *u, struct bounce *s)
+/* Which variables differ from one place to another; of many such, some are like all others. */
+struct local {
+	u64 at[8];
+	unsigned n;
+};
+
+static bool is_local(const char *variable)
+{
+	static const char *const names[] = {"PWD=", "OLDPWD=", "TERM=", "_="};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strncmp(variable, names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+/* How many bytes the environment takes up, or a negative errno; and which of it is local. */
+static ssize_t look_over(const struct uvec *u, struct bounce *s, struct local *local)
 {
 	u64 bytes = 0;
 
@@ -208,6 +225,8 @@ static ssize_t uvec_bytes(const struct uvec *u, struct bounce *s)
 
 		if (len < 0)
 			return len;
+		if (local->n < sizeof(local->at) / sizeof(local->at[0]) && is_local(s->buf))
+			local->at[local->n++] = i;
 		bytes += (u64)len + 1;
 	}
 	return bytes <= MAX_ALL ? (ssize_t)bytes : -E2BIG;
@@ -224,25 +243,48 @@ static void leave_gap(struct binprm *b, u64 bytes)
 	b->env_end = b->p;
 }
 
+static int push_variable(struct binprm *b, const struct uvec *u, u64 i, struct bounce *s)
+{
+	ssize_t len = read_string(s, u->ptr[i]);
+	int err = len < 0 ? (int)len : push(b, s->buf, (size_t)len + 1);
+
+	b->vec[b->vec_at + i] = b->p;
+	return err;
+}
+
+static int push_environment(struct binprm *b, const struct uvec *u, struct bounce *s)
+{
+	struct local local = {.n = 0};
+	ssize_t bytes = look_over(u, s, &local);
+	int err = bytes < 0 ? (int)bytes : 0;
+
+	if (err)
+		return err;
+	leave_gap(b, (u64)bytes);
+	b->vec_at -= u->n;
+	for (unsigned i = local.n; !err && i-- > 0;)
+		err = push_variable(b, u, local.at[i], s);
+	for (u64 i = u->n; !err && i-- > 0;) {
+		if (local.n && local.at[local.n - 1] == i)
+			local.n--;
+		else
+			err = push_variable(b, u, i, s);
+	}
+	return err;
+}
+
 int stack_push_user(struct binprm *b, u64 uargv, u64 uenvp)
 {
 	struct uvec argv = {0}, envp = {0};
 	struct bounce s = {kmalloc(PAGE_SIZE), PAGE_SIZE};
 	int err = s.buf ? uvec_load(&argv, uargv) : -ENOMEM;
-	ssize_t bytes = 0;
 
 	if (!err)
 		err = uvec_load(&envp, uenvp);
 	if (!err)
 		err = prepare(b, argv.n, envp.n);
 	if (!err)
-		bytes = uvec_bytes(&envp, &s);
-	if (bytes < 0)
-		err = (int)bytes;
-	if (!err) {
-		leave_gap(b, (u64)bytes);
-		err = push_uvec(b, &envp, &s);
-	}
+		err = push_environment(b, &envp, &s);
 	if (!err)
 		b->arg_end = b->p;
 	if (!err)
