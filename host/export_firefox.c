@@ -249,9 +249,12 @@ static void put_thread(struct part *part, uint64_t begin, FILE *out)
 	free(part->old_text);
 }
 
-static void put_meta(const char *title, FILE *out)
+/* `interval` is the usual time between samples, in ns. */
+static void put_meta(const char *title, uint64_t interval, FILE *out)
 {
-	fputs("{\"meta\":{\"interval\":1,\"startTime\":0,\"processType\":0,\"product\":", out);
+	fputs("{\"meta\":{\"interval\":", out);
+	put_time(out, interval ? interval : 1);
+	fputs(",\"startTime\":0,\"processType\":0,\"product\":", out);
 	json_text(out, title);
 	fputs(",\"stackwalk\":1,\"debug\":false,\"toolkit\":\"\",\"version\":28,"
 	      "\"preprocessedProfileVersion\":48,\"symbolicated\":true,\"importedFrom\":\"tally\",\n"
@@ -268,7 +271,7 @@ void export_firefox(const struct profile *profile, const char *title, FILE *out)
 {
 	size_t pairs = profile->events * profile->threads;
 	bool *there = calloc(pairs + 1, sizeof(*there));
-	uint64_t begin = UINT64_MAX;
+	uint64_t begin = UINT64_MAX, end = 0;
 	const char *before = "\n";
 
 	if (!there)
@@ -278,8 +281,9 @@ void export_firefox(const struct profile *profile, const char *title, FILE *out)
 
 		there[sample->thread * profile->events + sample->event] = true;
 		begin = sample->time < begin ? sample->time : begin;
+		end = sample->time > end ? sample->time : end;
 	}
-	put_meta(title, out);
+	put_meta(title, profile->samples ? (end - begin) / profile->samples : 0, out);
 	for (size_t pair = 0; pair < pairs; pair++) {
 		struct part part = {.profile = profile,
 				    .thread = (uint32_t)(pair / profile->events),

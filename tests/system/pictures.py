@@ -214,9 +214,16 @@ report("speedscope (PIC-WEIGHT)", weights == total and HOSTILE in names and
 with open("perf.data", "rb") as recording:
     got = tally("export", "--firefox", "-i", "-", "-o", "-", stdin=recording.read())
 firefox = json.loads(got[1])
-weights, good = 0, firefox["meta"]["preprocessedProfileVersion"] == 48
+# What the Profiler's own code looks at in a file of version 48, when it brings that up to date.
+COLUMNS = {"frameTable": "address inlineDepth category subcategory func nativeSymbol innerWindowID implementation line column",
+           "funcTable": "name isJS relevantForJS resource fileName lineNumber columnNumber", "resourceTable": "type lib name host",
+           "nativeSymbols": "libIndex address name functionSize", "stackTable": "frame prefix category subcategory",
+           "markers": "data name startTime endTime phase category", "samples": "stack time weight weightType"}
+weights, good = 0, firefox["meta"]["preprocessedProfileVersion"] == 48 and firefox["meta"]["markerSchema"] == []
 for thread in firefox["threads"]:
     weights += sum(thread["samples"]["weight"])
+    good = good and all(set(thread[table]) == {"length", *columns.split()} for table, columns in COLUMNS.items())
+    good = good and max(thread["funcTable"]["name"]) < len(thread["stringArray"]) and isinstance(thread["pid"], str)
     for table in ("frameTable", "funcTable", "stackTable", "resourceTable", "samples"):
         columns = [c for c in thread[table].values() if isinstance(c, list)]
         good = good and all(len(c) == thread[table]["length"] for c in columns)
