@@ -48,6 +48,7 @@ struct inode *tmpfs_inode(struct super *sb, mode_t mode, dev_t rdev)
 		ino->ops = &tmpfs_dir_ops;
 		ino->fops = &tmpfs_dir_fops;
 		ino->nlink = 2;
+		ino->size = 2 * DIRENT_SIZE; /* "." and ".." */
 		break;
 	case S_IFLNK:
 		ino->ops = &tmpfs_link_ops;

@@ -263,6 +263,25 @@ TEST(listing, "getdents64(2)")
 	EXPECT_ERRNO(syscall(SYS_getdents64, make("file", ""), name, 8), ENOTDIR);
 }
 
+/* tmpfs has 20 bytes for each name, "." and ".." among them. */
+TEST(size_of_a_folder, "tmpfs(5)")
+{
+	struct stat st;
+	int fd;
+
+	EXPECT_EQ(mkdir("folder", 0755), 0);
+	EXPECT_EQ(stat("folder", &st), 0);
+	EXPECT_EQ(st.st_size, 40);
+	fd = open("folder/file", O_CREAT | O_WRONLY, 0644);
+	EXPECT(fd >= 0);
+	EXPECT_EQ(mkdir("folder/inner", 0755), 0);
+	EXPECT_EQ(stat("folder", &st), 0);
+	EXPECT_EQ(st.st_size, 80);
+	EXPECT_EQ(unlink("folder/file"), 0);
+	EXPECT_EQ(stat("folder", &st), 0);
+	EXPECT_EQ(st.st_size, 60);
+}
+
 TEST(descriptors, "dup(2) fcntl(2)")
 {
 	struct rlimit rl = {10, 10};
