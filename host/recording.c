@@ -10,11 +10,13 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "files.h"
 #include "guest.h"
 #include "ownroot.h"
+#include "progress.h"
 #include "recording.h"
 #include "say.h"
 #include "script.h"
@@ -62,29 +64,60 @@ static void make_pipe(int ends[2])
 		die(EXIT_TALLY, "cannot make a pipe: %s", strerror(errno));
 }
 
-/* Takes perf script's text to its end. A header says what was recorded. */
-static void take_text(struct recording *recording, int fd)
+/* Takes a line of perf script's. A header says what was recorded. */
+static void take_line(struct recording *recording, struct script *script, char *line)
 {
 	static const char mark[] = "# cmdline : ";
+
+	if (recording->profile.samples || script->in_sample || *line != '#') {
+		script_line(script, line);
+	} else if (strncmp(line, mark, strlen(mark)) == 0 && !*recording->command) {
+		free(recording->command);
+		recording->command = textf("%s", line + strlen(mark));
+	}
+}
+
+/* Called about once a second. */
+static void tell_progress(const char *path)
+{
+	static bool begun;
+
+	if (begun) {
+		progress_tick();
+	} else {
+		progress_begin("reading %s", path);
+		progress_step("perf script");
+	}
+	begun = true;
+}
+
+/*
+ * Takes perf script's text to its end. perf needs a second for some thousand calls, so that who waits
+ * at a terminal is told what for: `path`, if not NULL.
+ */
+static void take_text(struct recording *recording, int fd, const char *path)
+{
 	struct script script;
 	FILE *text = fdopen(fd, "r");
 	char *line = NULL;
+	time_t tick = 0;
 	size_t room = 0;
 	ssize_t n;
 
+	if (!isatty(STDERR_FILENO))
+		path = NULL;
 	if (!text)
 		abort();
 	script_begin(&script, &recording->profile);
 	while ((n = getline(&line, &room, text)) > 0) {
 		if (line[n - 1] == '\n')
 			line[n - 1] = '\0';
-		if (recording->profile.samples || *line != '#') {
-			script_line(&script, line);
-		} else if (strncmp(line, mark, strlen(mark)) == 0 && !*recording->command) {
-			free(recording->command);
-			recording->command = textf("%s", line + strlen(mark));
-		}
+		take_line(recording, &script, line);
+		if (path && tick && time(NULL) != tick)
+			tell_progress(path);
+		tick = time(NULL);
 	}
+	progress_end();
 	script_end(&script);
 	if (script.strange && say_verbose)
 		say("%ju lines of perf script's are unclear", (uintmax_t)script.strange);
@@ -203,7 +236,7 @@ void recording_read(struct recording *recording, const struct options *general, 
 	options.terminal = false;
 	guest_start(&call, &options);
 	close(ends[1]);
-	take_text(recording, ends[0]);
+	take_text(recording, ends[0], path);
 	status = guest_wait(&call);
 	if (status || !recording->profile.samples || say_verbose)
 		pass_on(call.err);
@@ -246,7 +279,7 @@ void recording_make(struct recording *recording, const struct options *general, 
 	options.results = ends[1];
 	guest_start(&call, &options);
 	close(ends[1]);
-	take_text(recording, ends[0]);
+	take_text(recording, ends[0], NULL);
 	recording->status = guest_wait(&call);
 	free(options.command);
 	if (!recording->profile.samples)
