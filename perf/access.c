@@ -7,7 +7,7 @@
  * CAP_PERFMON may do:
  *
  *   -1  everything
- *    0  no raw tracepoints (there are none here)
+ *    0  no records of tracepoints, but those about oneself
  *    1  besides, no whole CPUs
  *    2  besides, no kernel mode
  *    3  nothing (Debian's addition)
@@ -18,6 +18,7 @@
 #include "access.h"
 
 enum {
+	PARANOID_RAW = -1,   /* above this: no records of tracepoints */
 	PARANOID_CPU = 0,    /* above this: no whole CPUs */
 	PARANOID_KERNEL = 1, /* above this: no kernel mode */
 	PARANOID_ANY = 2,    /* above this: nothing at all */
@@ -89,6 +90,11 @@ int perf_access_attr(const struct perf_event_attr *attr)
 	if (attr->namespaces && !port_capable(PORT_CAP_PERFMON))
 		return -EACCES;
 	return 0;
+}
+
+int perf_access_raw_trace(void)
+{
+	return allowed(PARANOID_RAW) ? 0 : -EPERM;
 }
 
 int perf_access_cpu(void)

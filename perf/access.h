@@ -14,6 +14,9 @@
  */
 int perf_access_attr(const struct perf_event_attr *attr);
 
+/** Whether the current task may see the records of tracepoints. Returns 0 or -EPERM. */
+int perf_access_raw_trace(void);
+
 /** Whether the current task may observe a whole CPU. Returns 0 or -EACCES. */
 int perf_access_cpu(void);
 

@@ -74,6 +74,17 @@ struct perf_site {
 	uintptr_t ip, frame;
 };
 
+/** Where the function that this is in was called; a macro, to be in its frame. */
+#define PERF_SITE_HERE()                                          \
+	((struct perf_site){(uintptr_t)__builtin_return_address(0), \
+			    (uintptr_t)__builtin_frame_address(0)})
+
+/** The record of a tracepoint. */
+struct perf_raw {
+	const void *data;
+	size_t size;
+};
+
 /** What the core keeps for each CPU; touched by that CPU, interrupts off. */
 struct perf_cpu {
 	struct perf_context *context;	   /* of the CPU's events: const */
@@ -83,7 +94,8 @@ struct perf_cpu {
 	uint64_t halt_when;
 	uint64_t share_began; /* time for samples is rationed in bursts, see overflow.c */
 	uint64_t share_spent; /* ns of this burst */
-	struct perf_site switching; /* where the scheduler called the switch hook we are in */
+	struct perf_site site; /* where the kernel called the hook we are in; 0: in none */
+	struct perf_raw raw;   /* what a tracepoint says, during perf_trace() */
 };
 
 extern struct perf_cpu *perf_cpus;

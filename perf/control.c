@@ -12,9 +12,11 @@
 #include "attr.h"
 #include "context.h"
 #include "control.h"
+#include "filter.h"
 #include "map.h"
 #include "overflow.h"
 #include "sched.h"
+#include "tracepoint.h"
 #include "userpage.h"
 
 typedef void (*action)(struct perf_context *context, void *event);
@@ -166,6 +168,80 @@ static long get_id(const struct perf_event *event, uintptr_t arg)
 	return port_copy_to_user(arg, &id, sizeof(id));
 }
 
+struct new_filter {
+	struct perf_event *event;
+	struct perf_filter *filter; /* afterwards, the one it had */
+};
+
+static void change_filter(struct perf_context *context, void *arg)
+{
+	struct new_filter *new = arg;
+	struct perf_filter *old = new->event->filter;
+
+	(void)context;
+	new->event->filter = new->filter;
+	new->filter = old;
+}
+
+/* Give an event a filter, which stays the caller's as well. */
+static void set_filter_of(struct perf_event *event, struct perf_filter *filter)
+{
+	struct new_filter new = {event, filter};
+
+	perf_filter_get(filter);
+	perf_context_run(event->context, change_filter, &new);
+	perf_filter_put(new.filter);
+}
+
+/* A string of user space, at most a page with its NUL. Returns 0, -EFAULT, -EINVAL or -ENOMEM. */
+static int copy_string(uintptr_t user, char **result)
+{
+	size_t max = port_page_size(), n = 0;
+	char *text = port_alloc(max);
+	int error = text ? 0 : -ENOMEM;
+
+	while (!error && n < max) {
+		error = port_copy_from_user(&text[n], user + n, 1);
+		if (!error && text[n++] == '\0')
+			break;
+	}
+	if (!error && text[n - 1] != '\0')
+		error = -EINVAL;
+	if (error)
+		port_free(text);
+	*result = text;
+	return error;
+}
+
+/* PERF_EVENT_IOC_SET_FILTER: the records of a tracepoint that it is about; "0" is all. There are no address filters. */
+static long set_filter(struct perf_event *event, uintptr_t arg)
+{
+	const struct perf_tracepoint *tracepoint = perf_tracepoint_of(event);
+	struct perf_filter *filter = NULL;
+	struct perf_event *copy;
+	char *text;
+	int error;
+
+	if (!tracepoint)
+		return -EINVAL;
+	error = copy_string(arg, &text);
+	if (error)
+		return error;
+	if (text[0] != '0' || text[1] != '\0')
+		error = perf_filter_parse(tracepoint, text, &filter);
+	port_free(text);
+	if (error)
+		return error;
+
+	port_mutex_lock(&event->copies_mutex);
+	set_filter_of(event, filter);
+	DL_FOREACH2(event->copies, copy, copy_next)
+		set_filter_of(copy, filter);
+	port_mutex_unlock(&event->copies_mutex);
+	perf_filter_put(filter);
+	return 0;
+}
+
 /* Only a breakpoint's attributes can be modified, and there are none here. */
 static long modify_attributes(const struct perf_event *event, uintptr_t arg)
 {
@@ -199,8 +275,9 @@ long perf_file_ioctl(struct perf_event *event, unsigned int request, uintptr_t a
 		return refresh(event, arg);
 	case PERF_EVENT_IOC_PAUSE_OUTPUT:
 		return perf_map_pause(event, arg != 0);
-	/* There are neither address filters nor BPF programs. */
 	case PERF_EVENT_IOC_SET_FILTER:
+		return set_filter(event, arg);
+	/* There are no BPF programs. */
 	case PERF_EVENT_IOC_SET_BPF:
 	case PERF_EVENT_IOC_QUERY_BPF:
 		return -EINVAL;

@@ -7,6 +7,7 @@
 #include "callchain.h"
 #include "context.h"
 #include "event.h"
+#include "filter.h"
 #include "overflow.h"
 #include "registry.h"
 
@@ -26,6 +27,7 @@ static bool wants_callchain(const struct perf_event *event)
 
 static void destroy(struct perf_event *event)
 {
+	perf_filter_put(event->filter);
 	if (event->context)
 		perf_context_put(event->context);
 	if (event->root)
@@ -61,6 +63,8 @@ int perf_event_create(const struct perf_event_attr *attr, bool of_task, int cpu,
 	if (root) {
 		perf_event_get(root);
 		event->root = root;
+		perf_filter_get(root->filter);
+		event->filter = root->filter;
 	}
 	atomic_fetch_add(&live_events, 1);
 

@@ -22,6 +22,7 @@
 #include <perf/pmu.h>
 
 struct perf_context;
+struct perf_filter;
 struct perf_lane;
 struct perf_ring;
 
@@ -64,7 +65,8 @@ struct perf_event {
 	bool queued;		/* leader, in one of the lane's two queues */
 	struct perf_event *q_prev, *q_next;
 	struct perf_event *on_prev, *on_next; /* in lane->active */
-	struct perf_event *sw_prev, *sw_next; /* in a list of software.c */
+	struct perf_event *sw_prev, *sw_next; /* in a list of software.c or tracepoint.c */
+	struct perf_filter *filter;	      /* of a tracepoint's records, or NULL; a reference */
 
 	/* Times in ns of the context's clock, up to stamp: owner. */
 	uint64_t stamp;

@@ -16,6 +16,7 @@
 #include "registry.h"
 #include "sideband.h"
 #include "software.h"
+#include "tracepoint.h"
 
 int perf_init(void)
 {
@@ -28,6 +29,8 @@ int perf_init(void)
 	error = perf_context_init();
 	if (!error)
 		error = perf_software_init();
+	if (!error)
+		error = perf_tracepoint_init();
 	if (error)
 		return error;
 	irq = port_irq_save();
@@ -36,14 +39,9 @@ int perf_init(void)
 	return 0;
 }
 
-/* Note where the scheduler called a switch hook; a macro, to be in the hook's frame. */
-#define ENTER_SWITCH(cpu)                                                              \
-	((cpu)->switching = (struct perf_site){(uintptr_t)__builtin_return_address(0), \
-					       (uintptr_t)__builtin_frame_address(0)})
-
 static void leave_switch(struct perf_cpu *cpu)
 {
-	cpu->switching.ip = 0;
+	cpu->site.ip = 0;
 }
 
 void perf_do_sched_out(struct perf_task *prev, struct perf_task *next)
@@ -51,7 +49,7 @@ void perf_do_sched_out(struct perf_task *prev, struct perf_task *next)
 	struct perf_cpu *cpu = perf_this_cpu();
 	struct perf_context *context = cpu->task_context;
 
-	ENTER_SWITCH(cpu);
+	cpu->site = PERF_SITE_HERE();
 	perf_sw_event(PERF_COUNT_SW_CONTEXT_SWITCHES, 1, NULL, 0);
 	if (perf_watched(PERF_WATCH_SWITCH_RECORDS))
 		perf_sideband_switch(true, next);
@@ -65,7 +63,7 @@ void perf_do_sched_in(struct perf_task *prev, struct perf_task *next)
 	struct perf_cpu *cpu = perf_this_cpu();
 	struct perf_context *context = atomic_load_explicit(&next->context, memory_order_acquire);
 
-	ENTER_SWITCH(cpu);
+	cpu->site = PERF_SITE_HERE();
 	if (context && context != cpu->task_context)
 		perf_context_go_in(context);
 	if (perf_watched(PERF_WATCH_SWITCH_RECORDS))

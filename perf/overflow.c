@@ -297,6 +297,23 @@ static void send_sigtrap(const struct perf_event *event, const struct port_regs 
 	port_sigtrap(reveals ? 0 : addr, event->attr.sig_data, event->attr.type);
 }
 
+/* What is counted where it happens cannot come too often: only interrupts are rationed. */
+static bool is_by_interrupt(const struct perf_event *event)
+{
+	return !perf_event_is_software(event) || perf_event_is_clock(event);
+}
+
+void perf_overflow_count(struct perf_event *event, uint64_t nr, const struct port_regs *regs,
+			 uint64_t addr)
+{
+	struct perf_hw_event *hw = &event->hw;
+	uint64_t left;
+
+	perf_hw_fold(hw, hw->prev + nr, UINT64_MAX);
+	if (perf_hw_next_period(hw, UINT64_MAX, &left))
+		perf_overflow(hw, regs, addr);
+}
+
 void perf_overflow(struct perf_hw_event *hw, const struct port_regs *regs, uint64_t addr)
 {
 	struct perf_event *event = perf_event_of_hw(hw);
@@ -312,7 +329,7 @@ void perf_overflow(struct perf_hw_event *hw, const struct port_regs *regs, uint6
 	    atomic_fetch_sub(&event->refresh_left, 1) == 1) {
 		si_code = CODE_POLL_HUP;
 		halt(event, PERF_HALT_REFRESH, 0);
-	} else {
+	} else if (is_by_interrupt(event)) {
 		ration(event, began);
 	}
 	port_signal(perf_event_root(event), si_code);

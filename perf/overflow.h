@@ -35,6 +35,13 @@ void perf_overflow_catch_up(struct perf_event *event);
 /** The same for an event that is about to go off its counter. */
 void perf_overflow_going_off(struct perf_event *event);
 
+/**
+ * Something that an event counts without a counter has happened @nr times. @regs and
+ * @addr as for perf_overflow().
+ */
+void perf_overflow_count(struct perf_event *event, uint64_t nr, const struct port_regs *regs,
+			 uint64_t addr);
+
 /** When a halted event should be seen to, in ns of port_clock(); 0 is at once. */
 uint64_t perf_overflow_halted_until(const struct perf_event *event);
 

@@ -152,6 +152,23 @@ static void put_chain(struct perf_output *out, const struct perf_callchain *chai
 	perf_output_bytes(out, chain->ips, chain->nr * sizeof(*chain->ips));
 }
 
+/* What a tracepoint says: its size, rounded up so that all is a multiple of 8, and the bytes. Others say 0. */
+static void put_raw(struct perf_output *out, const struct perf_event *event)
+{
+	struct perf_raw raw = {0};
+	const uint64_t zero = 0;
+	uint32_t size;
+	size_t padding;
+
+	if (event->attr.type == PERF_TYPE_TRACEPOINT)
+		raw = perf_this_cpu()->raw;
+	padding = (0 - (sizeof(size) + raw.size)) % sizeof(uint64_t);
+	size = (uint32_t)(raw.size + padding);
+	perf_output_bytes(out, &size, sizeof(size));
+	perf_output_bytes(out, raw.data, raw.size);
+	perf_output_bytes(out, &zero, padding);
+}
+
 /* -------------------------------------------------------------- the record */
 
 static void put_first_fields(struct perf_output *out, const struct perf_event *event,
@@ -188,8 +205,8 @@ static void put_context_fields(struct perf_output *out, const struct perf_event 
 
 	if (fields & PERF_SAMPLE_CALLCHAIN)
 		put_chain(out, &sample->chain);
-	if (fields & PERF_SAMPLE_RAW) /* none: a size of four, and four bytes */
-		perf_output_u32_pair(out, sizeof(uint32_t), 0);
+	if (fields & PERF_SAMPLE_RAW)
+		put_raw(out, event);
 	if (fields & PERF_SAMPLE_BRANCH_STACK)
 		perf_output_u64(out, 0);
 	if (fields & PERF_SAMPLE_REGS_USER)
@@ -259,11 +276,11 @@ static bool wants_user_context(const struct perf_event_attr *attr)
 
 /*
  * What is counted in the switch hooks, or noticed there because interrupts were
- * off, is the scheduler's doing and not ours.
+ * off, is the scheduler's doing and not ours; so with a tracepoint.
  */
 static const struct port_regs *regs_here(void)
 {
-	const struct perf_site *site = &perf_this_cpu()->switching;
+	const struct perf_site *site = &perf_this_cpu()->site;
 
 	if (site->ip)
 		return port_regs_at(site->ip, site->frame);

@@ -149,17 +149,6 @@ static void sw_del(struct perf_hw_event *hw)
 	sw_stop(hw, PERF_PMU_UPDATE);
 }
 
-static void count(struct perf_event *event, uint64_t nr, const struct port_regs *regs,
-		  uint64_t addr)
-{
-	struct perf_hw_event *hw = &event->hw;
-	uint64_t left;
-
-	perf_hw_fold(hw, hw->prev + nr, UINT64_MAX);
-	if (perf_hw_next_period(hw, UINT64_MAX, &left))
-		perf_overflow(hw, regs, addr);
-}
-
 void perf_do_sw_event(unsigned int id, uint64_t nr, const struct port_regs *regs, uint64_t addr)
 {
 	uintptr_t irq = port_irq_save();
@@ -167,7 +156,7 @@ void perf_do_sw_event(unsigned int id, uint64_t nr, const struct port_regs *regs
 
 	DL_FOREACH_SAFE2(listeners[port_cpu()].of[id], event, next, sw_next) {
 		if (!excluded(&event->attr, regs))
-			count(event, nr, regs, addr);
+			perf_overflow_count(event, nr, regs, addr);
 	}
 	port_irq_restore(irq);
 }

@@ -65,7 +65,7 @@ static long start_pmus(struct sim_task *task, const uintptr_t *arg)
 	(void)task;
 	(void)arg;
 	sim_counters_register();
-	return 0;
+	return sim_trace_boot();
 }
 
 static void make_cpu(int nr, struct sim_process *kernel)
@@ -94,7 +94,10 @@ static void warm_up(void)
 	struct perf_event_attr attr = sim_attr_sw(PERF_COUNT_SW_DUMMY);
 
 	for (int cpu = 0; cpu < sim.nr_cpus; cpu++) {
+		struct perf_event_attr trace = sim_attr(PERF_TYPE_TRACEPOINT, sim_trace_id());
+
 		sim_open(task, &attr, -1, cpu, -1, 0);
+		sim_open(task, &trace, -1, cpu, -1, 0);
 		for (unsigned int i = 0; i < SIM_MAX_PMUS; i++) {
 			struct perf_event_attr of_pmu = sim_attr(sim_pmu_type(i), SIM_EVENT_CYCLES);
 

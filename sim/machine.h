@@ -202,6 +202,9 @@ void sim_preempt_point(void);
 long sim_do(struct sim_task *task, long (*fn)(struct sim_task *, const uintptr_t *), uintptr_t a0,
 	    uintptr_t a1, uintptr_t a2, uintptr_t a3, uintptr_t a4, uintptr_t a5);
 /* The current context may sleep; @what is what it wants to do. */
+/* trace.c: once, in process context. */
+int sim_trace_boot(void);
+
 void sim_must_sleep(const char *what);
 void sim_must_irq_off(const char *what);
 void sim_irq_on(void);

@@ -25,6 +25,7 @@
 #include <stdint.h>
 
 #include <perf/perf.h>
+#include <perf/trace.h>
 
 #include "sim_pmu.h"
 
@@ -242,6 +243,18 @@ struct sim_sigtraps {
 	uint32_t type;
 };
 struct sim_sigtraps sim_sigtraps(const struct sim_task *task);
+
+/** What the tracepoint sim:said says. */
+struct sim_said {
+	struct perf_trace_header header;
+	int number;
+	char word[16];
+	uint64_t big;
+};
+
+/** Its id, and a task that comes by it. @word is cut off after 15 bytes. */
+uint16_t sim_trace_id(void);
+void sim_say(struct sim_task *task, int number, const char *word, uint64_t big);
 
 /** mmap(2) on an event, and munmap(2) of it, which any task may do. */
 struct sim_map;

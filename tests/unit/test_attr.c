@@ -141,7 +141,6 @@ static void unknown_events(void **state)
 		{PERF_TYPE_HARDWARE, 0xffffffff},
 		{PERF_TYPE_SOFTWARE, PERF_COUNT_SW_MAX},
 		{PERF_TYPE_SOFTWARE, UINT64_MAX},
-		{PERF_TYPE_TRACEPOINT, 1},
 		{PERF_TYPE_HW_CACHE, 0},
 		{PERF_TYPE_RAW, 0xff},
 		{PERF_TYPE_BREAKPOINT, 0},
