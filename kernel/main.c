@@ -13,6 +13,7 @@
 #include "proc/task.h"
 #include "proc/work.h"
 #include "sys/sysrq.h"
+#include "trace/trace.h"
 
 static void load_root(void)
 {
@@ -46,6 +47,7 @@ void kernel_main(paddr_t dtb)
 	procfs_init();
 	sysrq_init();
 	sysfs_init();
+	tracefs_init();
 	mem_devices_init();
 	fw_cfg_init();
 	tty_init();

@@ -12,6 +12,7 @@
 #include "mm/page.h"
 #include "mm/vma.h"
 #include "sys/syscall.h"
+#include "trace/trace.h"
 #include <linux/capability.h>
 #include <linux/limits.h>
 #include <linux/securebits.h>
@@ -242,6 +243,7 @@ static void exchange(struct binprm *b)
 /* The strings are on b's stack. */
 static int run(struct binprm *b)
 {
+	pid_t old_pid = current->tid;
 	int err = resolve_scripts(b);
 
 	if (err)
@@ -250,9 +252,11 @@ static int run(struct binprm *b)
 	err = build_mm(b);
 	if (!err)
 		err = kill_other_threads();
-	if (!err)
-		exchange(b);
-	return err;
+	if (err)
+		return err;
+	exchange(b);
+	trace_exec(b->path, old_pid);
+	return 0;
 }
 
 static void binprm_free(struct binprm *b)

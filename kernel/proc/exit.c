@@ -22,6 +22,7 @@
 #include "proc/internal.h"
 #include "proc/sigsets.h"
 #include "sys/syscall.h"
+#include "trace/trace.h"
 #include <utlist.h>
 
 static struct process *find_reaper(struct process *p)
@@ -221,6 +222,7 @@ void do_exit(int code)
 		panic("init has ended: wait status %#x", (unsigned)code);
 	t->exiting = true;
 	group_stop_thread_exits(t);
+	trace_exit();
 	perf_exit(&t->perf);
 	if (p->nr_threads == 1) {
 		itimers_exit(p);

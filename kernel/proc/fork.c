@@ -17,6 +17,7 @@
 #include "proc/internal.h"
 #include "proc/pidfd.h"
 #include "sys/syscall.h"
+#include "trace/trace.h"
 #include <linux/capability.h>
 #include <linux/sched.h>
 #include <utlist.h>
@@ -291,6 +292,7 @@ pid_t do_clone(const struct clone_params *p)
 		t->vfork = &vw;
 	task_get(t);
 	perf_forked(&t->perf, &current->perf);
+	trace_fork(t);
 	sched_new_task(t);
 	if (p->flags & CLONE_VFORK)
 		wait_for_vfork(t, &vw);

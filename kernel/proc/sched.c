@@ -30,6 +30,7 @@
 #include "proc/internal.h"
 #include "proc/task.h"
 #include "proc/turn.h"
+#include "trace/trace.h"
 #include <utlist.h>
 
 #define QUANTUM (NSEC_PER_SEC / HZ)
@@ -178,6 +179,7 @@ static void set_task_cpu(struct task *t, unsigned cpu)
 {
 	if (t->cpu == (int)cpu)
 		return;
+	trace_migrate(t, cpu);
 	t->cpu = (int)cpu;
 	t->migrations++;
 	perf_migrate(&t->perf);
@@ -248,6 +250,7 @@ static bool wake_task_locked(struct task *t, u32 state_mask, bool urgent)
 	cpu = place_waking(t);
 	set_task_cpu(t, cpu);
 	enqueue(t, urgent);
+	trace_wakeup(t, cpu);
 	if (urgent || runqueues[cpu].curr == runqueues[cpu].idle)
 		resched_cpu(cpu);
 	return true;
@@ -283,6 +286,7 @@ void sched_new_task(struct task *t)
 	t->quantum_left = QUANTUM;
 	t->wants_big = true; /* schedule_tail() */
 	enqueue(t, false);
+	trace_wakeup_new(t, cpu);
 	if (runqueues[cpu].curr == runqueues[cpu].idle)
 		resched_cpu(cpu);
 	sched_unlock_irqrestore(flags);
@@ -413,6 +417,9 @@ static void switch_away(bool yield)
 		return;
 	}
 	pass_big_lock(prev, next);
+	if (prev != rq->idle)
+		trace_runtime(prev, now - prev->slice_start);
+	trace_switch(prev, next);
 	perf_sched_out(&prev->perf, &next->perf);
 	if (prev->state == TASK_RUNNING)
 		prev->nivcsw++;

@@ -3,6 +3,7 @@
 #include "sys/syscall.h"
 #include "arch/aarch64/cpu.h"
 #include "proc/task.h"
+#include "trace/trace.h"
 
 typedef long (*syscall_fn)(const u64 a[6]);
 
@@ -33,8 +34,12 @@ void syscall_dispatch(struct pt_regs *regs)
 {
 	u64 nr = (u64)regs->syscallno;
 
+	if (trace_syscalls())
+		trace_syscall_enter(regs, nr);
 	if (likely(nr < ARRAY_SIZE(table) && table[nr]))
 		regs->regs[0] = (u64)table[nr](regs->regs);
 	else
 		regs->regs[0] = (u64)not_there(nr);
+	if (trace_syscalls())
+		trace_syscall_exit(nr, (long)regs->regs[0]);
 }

@@ -42,7 +42,6 @@ struct perf_trace_field {
 struct perf_tracepoint {
 	const char *system, *name;
 	const struct perf_trace_field *fields;
-	const char *print; /**< "print fmt" of the format file */
 	/** Tells a task of itself nothing that it does not know: open to those without privilege. */
 	bool harmless;
 	/** Unless NULL, this goes up and down with the number of events on it, too. */

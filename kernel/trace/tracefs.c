@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * tracefs, for /sys/kernel/tracing: the tracepoints that perf_event_open(2) takes,
+ * by system and name, with their numbers and the layout of their records
+ * (Documentation/trace/events). Tracing into the kernel's own buffers is not to
+ * be had; header_page and header_event describe those, because perf record wants
+ * to copy them.
+ */
+#include "fs/fs.h"
+#include "fs/pseudo.h"
+#include "fs/sysfs.h"
+#include "trace/trace.h"
+#include <linux/magic.h>
+
+static struct pseudo_fs tracefs;
+
+/* ------------------------------------------------------------- format files */
+
+static void show_field(struct seq *s, const struct perf_trace_field *field)
+{
+	char length[16] = "";
+
+	if (field->length)
+		snprintf(length, sizeof(length), "[%u]", field->length);
+	seq_printf(s, "\tfield:%s %s%s;\toffset:%u;\tsize:%u;\tsigned:%d;\n", field->type,
+		   field->name, length, field->offset, field->size, field->is_signed);
+}
+
+static bool is_data_loc(const struct perf_trace_field *field)
+{
+	return !strncmp(field->type, "__data_loc", 10);
+}
+
+/* How a field is printed: each as name=value. */
+static const char *conversion(const struct perf_trace_field *field)
+{
+	if (field->is_string || is_data_loc(field))
+		return "%s";
+	if (!field->is_signed)
+		return "0x%lx";
+	return field->size == 8 ? "%ld" : "%d";
+}
+
+static void show_print(struct seq *s, const struct perf_trace_field *fields)
+{
+	const char *blank = "";
+
+	seq_printf(s, "\nprint fmt: \"");
+	for (const struct perf_trace_field *f = fields; f->name; f++) {
+		if (f->length && !f->is_string)
+			continue;
+		seq_printf(s, "%s%s=%s", blank, f->name, conversion(f));
+		blank = " ";
+	}
+	seq_printf(s, "\"");
+	for (const struct perf_trace_field *f = fields; f->name; f++) {
+		if (f->length && !f->is_string)
+			continue;
+		seq_printf(s, is_data_loc(f) ? ", __get_str(%s)" : ", REC->%s", f->name);
+	}
+	seq_printf(s, "\n");
+}
+
+static int show_format(struct seq *s, void *arg)
+{
+	static const struct perf_trace_field common[] = {
+		{"unsigned short", "common_type", 0, 2, 0, false, false},
+		{"unsigned char", "common_flags", 2, 1, 0, false, false},
+		{"unsigned char", "common_preempt_count", 3, 1, 0, false, false},
+		{"int", "common_pid", 4, 4, 0, true, false},
+	};
+	const struct perf_tracepoint *point = arg;
+
+	seq_printf(s, "name: %s\nID: %u\nformat:\n", point->name, point->id);
+	for (size_t i = 0; i < ARRAY_SIZE(common); i++)
+		show_field(s, &common[i]);
+	seq_printf(s, "\n");
+	for (const struct perf_trace_field *f = point->fields; f->name; f++)
+		show_field(s, f);
+	show_print(s, point->fields);
+	return 0;
+}
+
+static int show_id(struct seq *s, void *arg)
+{
+	const struct perf_tracepoint *point = arg;
+
+	seq_printf(s, "%u\n", point->id);
+	return 0;
+}
+
+/* ----------------------------------------------------------------- the rest */
+
+static int show_available(struct seq *s, void *arg)
+{
+	for (struct perf_tracepoint *p = perf_tracepoint_next(NULL); p; p = perf_tracepoint_next(p))
+		seq_printf(s, "%s:%s\n", p->system, p->name);
+	return 0;
+}
+
+/* The layout of a page of a tracing buffer, of which there are none: a time, a size, and data. */
+static int show_header_page(struct seq *s, void *arg)
+{
+	seq_printf(s, "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
+		      "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
+		      "\tfield: char data;\toffset:16;\tsize:4080;\tsigned:0;\n");
+	return 0;
+}
+
+static int show_header_event(struct seq *s, void *arg)
+{
+	seq_printf(s, "\ttype_len    :    5 bits\n\ttime_delta  :   27 bits\n\tarray       :   32 bits\n");
+	return 0;
+}
+
+static int add_point(struct perf_tracepoint *point)
+{
+	char dir[128];
+	int err;
+
+	snprintf(dir, sizeof(dir), "events/%s/%s", point->system, point->name);
+	err = pseudo_add(&tracefs, dir, &(struct pseudo_file){.name = "id", .mode = 0444,
+							      .show = show_id, .arg = point});
+	if (!err)
+		err = pseudo_add(&tracefs, dir,
+				 &(struct pseudo_file){.name = "format", .mode = 0444,
+						       .show = show_format, .arg = point});
+	return err;
+}
+
+static int fill(void)
+{
+	const struct pseudo_file files[] = {
+		{.name = "header_page", .mode = 0444, .show = show_header_page},
+		{.name = "header_event", .mode = 0444, .show = show_header_event},
+	};
+	int err = trace_sched_register();
+
+	if (!err)
+		err = trace_syscalls_register();
+	for (size_t i = 0; i < ARRAY_SIZE(files) && !err; i++)
+		err = pseudo_add(&tracefs, "events", &files[i]);
+	if (!err && !pseudo_make(&tracefs, "events/ftrace", PSEUDO_DIR))
+		err = -ENOMEM;
+	if (!err)
+		err = pseudo_add(&tracefs, "",
+				 &(struct pseudo_file){.name = "available_events", .mode = 0444,
+						       .show = show_available});
+	for (struct perf_tracepoint *p = NULL; !err && (p = perf_tracepoint_next(p));)
+		err = add_point(p);
+	return err;
+}
+
+static struct super *tracefs_get(const char *source, const char *options)
+{
+	static bool filled;
+	static int err;
+
+	(void)source, (void)options;
+	if (!filled) {
+		filled = true;
+		err = fill();
+	}
+	return err ? ERR_PTR(err) : &tracefs.sb;
+}
+
+void tracefs_init(void)
+{
+	static struct fs_type type = {.name = "tracefs", .get = tracefs_get};
+
+	if (pseudo_setup(&tracefs, "tracefs", "tracefs", TRACEFS_MAGIC, NULL, NULL) ||
+	    sysfs_mkdir("kernel/tracing"))
+		panic("no memory for tracefs");
+	fs_type_register(&type);
+}
