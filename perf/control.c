@@ -170,27 +170,42 @@ static long get_id(const struct perf_event *event, uintptr_t arg)
 
 struct new_filter {
 	struct perf_event *event;
-	struct perf_filter *filter; /* afterwards, the one it had */
+	struct perf_filter *filter;
 };
 
-static void change_filter(struct perf_context *context, void *arg)
+static void take_filter(struct perf_context *context, void *arg)
 {
-	struct new_filter *new = arg;
-	struct perf_filter *old = new->event->filter;
+	const struct new_filter *new = arg;
 
 	(void)context;
 	new->event->filter = new->filter;
-	new->filter = old;
 }
 
-/* Give an event a filter, which stays the caller's as well. */
+/* Give an event its filter, which stays the caller's as well. */
 static void set_filter_of(struct perf_event *event, struct perf_filter *filter)
 {
 	struct new_filter new = {event, filter};
 
 	perf_filter_get(filter);
-	perf_context_run(event->context, change_filter, &new);
-	perf_filter_put(new.filter);
+	perf_context_run(event->context, take_filter, &new);
+}
+
+/* As on Linux an event has one filter for life. */
+static int set_filter_of_all(struct perf_event *event, struct perf_filter *filter)
+{
+	struct perf_event *copy;
+	int error = 0;
+
+	port_mutex_lock(&event->copies_mutex);
+	if (event->filter) {
+		error = -EEXIST;
+	} else {
+		set_filter_of(event, filter);
+		DL_FOREACH2(event->copies, copy, copy_next)
+			set_filter_of(copy, filter);
+	}
+	port_mutex_unlock(&event->copies_mutex);
+	return error;
 }
 
 /* A string of user space, at most a page with its NUL. Returns 0, -EFAULT, -EINVAL or -ENOMEM. */
@@ -213,12 +228,11 @@ static int copy_string(uintptr_t user, char **result)
 	return error;
 }
 
-/* PERF_EVENT_IOC_SET_FILTER: the records of a tracepoint that it is about; "0" is all. There are no address filters. */
+/* PERF_EVENT_IOC_SET_FILTER: the records of a tracepoint that it is about. There are no address filters. */
 static long set_filter(struct perf_event *event, uintptr_t arg)
 {
 	const struct perf_tracepoint *tracepoint = perf_tracepoint_of(event);
-	struct perf_filter *filter = NULL;
-	struct perf_event *copy;
+	struct perf_filter *filter;
 	char *text;
 	int error;
 
@@ -227,19 +241,13 @@ static long set_filter(struct perf_event *event, uintptr_t arg)
 	error = copy_string(arg, &text);
 	if (error)
 		return error;
-	if (text[0] != '0' || text[1] != '\0')
-		error = perf_filter_parse(tracepoint, text, &filter);
+	error = perf_filter_parse(tracepoint, text, &filter);
 	port_free(text);
 	if (error)
 		return error;
-
-	port_mutex_lock(&event->copies_mutex);
-	set_filter_of(event, filter);
-	DL_FOREACH2(event->copies, copy, copy_next)
-		set_filter_of(copy, filter);
-	port_mutex_unlock(&event->copies_mutex);
+	error = set_filter_of_all(event, filter);
 	perf_filter_put(filter);
-	return 0;
+	return error;
 }
 
 /* Only a breakpoint's attributes can be modified, and there are none here. */

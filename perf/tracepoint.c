@@ -181,7 +181,8 @@ int perf_tracepoint_init(void)
 
 /* --------------------------------------------------------------- coming by */
 
-void perf_trace(struct perf_tracepoint *tracepoint, struct perf_trace_header *record, size_t size)
+void perf_trace(struct perf_tracepoint *tracepoint, struct perf_trace_header *record, size_t size,
+		uint64_t count)
 {
 	uintptr_t irq = port_irq_save();
 	struct perf_cpu *cpu = perf_this_cpu();
@@ -193,7 +194,7 @@ void perf_trace(struct perf_tracepoint *tracepoint, struct perf_trace_header *re
 	cpu->site = PERF_SITE_HERE();
 	DL_FOREACH_SAFE2(tracepoint->on_cpu[port_cpu()], event, next, sw_next) {
 		if (!event->attr.exclude_kernel && perf_filter_passes(event->filter, record))
-			perf_overflow_count(event, 1, NULL, 0);
+			perf_overflow_count(event, count, NULL, 0);
 	}
 	cpu->site.ip = 0;
 	port_irq_restore(irq);

@@ -36,7 +36,7 @@ static long do_say(struct sim_task *task, const uintptr_t *arg)
 	(void)task;
 	strncpy(record.word, (const char *)arg[1], sizeof(record.word) - 1);
 	if (perf_traced(&said))
-		perf_trace(&said, &record.header, sizeof(record));
+		perf_trace(&said, &record.header, sizeof(record), 1);
 	return 0;
 }
 

@@ -222,8 +222,8 @@ void do_exit(int code)
 		panic("init has ended: wait status %#x", (unsigned)code);
 	t->exiting = true;
 	group_stop_thread_exits(t);
-	trace_exit();
 	perf_exit(&t->perf);
+	trace_exit(); /* for CPU events only, as on Linux */
 	if (p->nr_threads == 1) {
 		itimers_exit(p);
 		posix_timers_exit(p);

@@ -292,6 +292,12 @@ void sched_new_task(struct task *t)
 	sched_unlock_irqrestore(flags);
 }
 
+/* Tasks that wait for another to leave the CPU. One that an idle CPU was given runs there in a moment. */
+static u32 nr_waiting(const struct runqueue *rq)
+{
+	return rq->curr == rq->idle && rq->nr > 0 ? rq->nr - 1 : rq->nr;
+}
+
 /* An idle CPU takes the task that has waited longest on the longest queue. */
 static struct task *steal(unsigned me)
 {
@@ -302,12 +308,12 @@ static struct task *steal(unsigned me)
 		struct runqueue *rq = &runqueues[cpu];
 		struct task *t;
 
-		if (cpu == me || rq->nr <= best_nr)
+		if (cpu == me || nr_waiting(rq) <= best_nr)
 			continue;
 		DL_FOREACH2(rq->queue, t, rq_next) {
 			if (cpu_allowed(t, me)) {
 				best = t;
-				best_nr = rq->nr;
+				best_nr = nr_waiting(rq);
 				break;
 			}
 		}

@@ -65,7 +65,7 @@ void trace_do_switch(const struct task *prev, const struct task *next)
 
 	memcpy(r.prev_comm, prev->comm, sizeof(r.prev_comm));
 	memcpy(r.next_comm, next->comm, sizeof(r.next_comm));
-	perf_trace(&trace_point_switch, &r.header, sizeof(r));
+	perf_trace(&trace_point_switch, &r.header, sizeof(r), 1);
 }
 
 /* ------------------------------------------------------------------ wakeup */
@@ -91,7 +91,7 @@ void trace_do_wakeup(struct perf_tracepoint *point, const struct task *t, unsign
 	struct wakeup_record r = {.pid = t->tid, .prio = prio_of(t), .target_cpu = (int)cpu};
 
 	memcpy(r.comm, t->comm, sizeof(r.comm));
-	perf_trace(point, &r.header, sizeof(r));
+	perf_trace(point, &r.header, sizeof(r), 1);
 }
 
 /* ----------------------------------------------------------------- migrate */
@@ -120,7 +120,7 @@ void trace_do_migrate(const struct task *t, unsigned to)
 		.pid = t->tid, .prio = prio_of(t), .orig_cpu = t->cpu, .dest_cpu = (int)to};
 
 	memcpy(r.comm, t->comm, sizeof(r.comm));
-	perf_trace(&trace_point_migrate, &r.header, sizeof(r));
+	perf_trace(&trace_point_migrate, &r.header, sizeof(r), 1);
 }
 
 /* ----------------------------------------------------------------- runtime */
@@ -147,7 +147,7 @@ void trace_do_runtime(const struct task *t, u64 ns)
 		.pid = t->tid, .runtime = ns, .vruntime = t->utime_ns + t->stime_ns};
 
 	memcpy(r.comm, t->comm, sizeof(r.comm));
-	perf_trace(&trace_point_runtime, &r.header, sizeof(r));
+	perf_trace(&trace_point_runtime, &r.header, sizeof(r), ns); /* as Linux counts it */
 }
 
 /* -------------------------------------------------------- fork, exec, exit */
@@ -174,7 +174,7 @@ void trace_do_fork(const struct task *child)
 
 	memcpy(r.parent_comm, current->comm, sizeof(r.parent_comm));
 	memcpy(r.child_comm, child->comm, sizeof(r.child_comm));
-	perf_trace(&trace_point_fork, &r.header, sizeof(r));
+	perf_trace(&trace_point_fork, &r.header, sizeof(r), 1);
 }
 
 /* The file's name lies behind the members: its offset in the low half of `filename`, its size in the high one. */
@@ -201,7 +201,7 @@ void trace_do_exec(const char *filename, pid_t old_pid)
 	strscpy(r.text, filename, sizeof(r.text));
 	n = strlen(r.text) + 1;
 	r.filename = (u32)n << 16 | offsetof(struct exec_record, text);
-	perf_trace(&trace_point_exec, &r.header, offsetof(struct exec_record, text) + n);
+	perf_trace(&trace_point_exec, &r.header, offsetof(struct exec_record, text) + n, 1);
 }
 
 struct exit_record {
@@ -223,7 +223,7 @@ void trace_do_exit(void)
 	struct exit_record r = {.pid = current->tid, .prio = prio_of(current)};
 
 	memcpy(r.comm, current->comm, sizeof(r.comm));
-	perf_trace(&trace_point_exit, &r.header, sizeof(r));
+	perf_trace(&trace_point_exit, &r.header, sizeof(r), 1);
 }
 
 /* ------------------------------------------------------------- the places */
@@ -231,7 +231,16 @@ void trace_do_exit(void)
 #define POINT(variable, title, list) \
 	struct perf_tracepoint variable = {.system = "sched", .name = title, .fields = list}
 
-POINT(trace_point_switch, "sched_switch", switch_fields);
+struct perf_tracepoint trace_point_switch = {
+	.system = "sched",
+	.name = "sched_switch",
+	.fields = switch_fields,
+	.print = "\"prev_comm=%s prev_pid=%d prev_prio=%d prev_state=%s ==> "
+		 "next_comm=%s next_pid=%d next_prio=%d\", "
+		 "REC->prev_comm, REC->prev_pid, REC->prev_prio, __print_symbolic(REC->prev_state, "
+		 "{ 0x0, \"R\" }, { 0x1, \"S\" }, { 0x2, \"D\" }, { 0x4, \"T\" }, { 0x10, \"X\" }, "
+		 "{ 0x100, \"R+\" }), REC->next_comm, REC->next_pid, REC->next_prio",
+};
 POINT(trace_point_waking, "sched_waking", wakeup_fields);
 POINT(trace_point_wakeup, "sched_wakeup", wakeup_fields);
 POINT(trace_point_wakeup_new, "sched_wakeup_new", wakeup_fields);

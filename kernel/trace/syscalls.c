@@ -155,7 +155,7 @@ void trace_syscall_enter(const struct pt_regs *regs, u64 nr)
 		struct raw_enter r = {.id = (long)nr};
 
 		memcpy(r.args, regs->regs, sizeof(r.args));
-		perf_trace(&raw_points[ENTER], &r.header, sizeof(r));
+		perf_trace(&raw_points[ENTER], &r.header, sizeof(r), 1);
 	}
 	if (point) {
 		struct enter_record r = {.__syscall_nr = (int)nr};
@@ -164,7 +164,7 @@ void trace_syscall_enter(const struct pt_regs *regs, u64 nr)
 		while (point->fields[1 + n].name)
 			n++;
 		memcpy(r.args, regs->regs, n * sizeof(u64));
-		perf_trace(point, &r.header, offsetof(struct enter_record, args) + n * sizeof(u64));
+		perf_trace(point, &r.header, offsetof(struct enter_record, args) + n * sizeof(u64), 1);
 	}
 }
 
@@ -175,11 +175,11 @@ void trace_syscall_exit(u64 nr, long result)
 	if (perf_traced(&raw_points[EXIT])) {
 		struct raw_exit r = {.id = (long)nr, .ret = result};
 
-		perf_trace(&raw_points[EXIT], &r.header, sizeof(r));
+		perf_trace(&raw_points[EXIT], &r.header, sizeof(r), 1);
 	}
 	if (point) {
 		struct exit_record r = {.__syscall_nr = (int)nr, .ret = result};
 
-		perf_trace(point, &r.header, sizeof(r));
+		perf_trace(point, &r.header, sizeof(r), 1);
 	}
 }

@@ -2,9 +2,9 @@
 /*
  * tracefs, for /sys/kernel/tracing: the tracepoints that perf_event_open(2) takes,
  * by system and name, with their numbers and the layout of their records
- * (Documentation/trace/events). Tracing into the kernel's own buffers is not to
- * be had; header_page and header_event describe those, because perf record wants
- * to copy them.
+ * (Documentation/trace/events), and trace_marker, by which a program says something
+ * itself. Tracing into the kernel's own buffers is not to be had; header_page and
+ * header_event describe those, because perf record wants to copy them.
  */
 #include "fs/fs.h"
 #include "fs/pseudo.h"
@@ -26,19 +26,26 @@ static void show_field(struct seq *s, const struct perf_trace_field *field)
 		   field->name, length, field->offset, field->size, field->is_signed);
 }
 
-static bool is_data_loc(const struct perf_trace_field *field)
+static bool begins_with(const char *text, const char *prefix)
 {
-	return !strncmp(field->type, "__data_loc", 10);
+	return !strncmp(text, prefix, strlen(prefix));
 }
 
-/* How a field is printed: each as name=value. */
+static bool is_data_loc(const struct perf_trace_field *field)
+{
+	return begins_with(field->type, "__data_loc");
+}
+
+/* How a field is printed: each as name=value. Arguments of system calls fill a register whatever their type is. */
 static const char *conversion(const struct perf_trace_field *field)
 {
 	if (field->is_string || is_data_loc(field))
 		return "%s";
-	if (!field->is_signed)
+	if (strchr(field->type, '*') || begins_with(field->type, "unsigned long"))
 		return "0x%lx";
-	return field->size == 8 ? "%ld" : "%d";
+	if (field->is_signed || begins_with(field->type, "int") || begins_with(field->type, "pid_t"))
+		return field->size == 8 ? "%ld" : "%d";
+	return "%lu";
 }
 
 static void show_print(struct seq *s, const struct perf_trace_field *fields)
@@ -77,7 +84,10 @@ static int show_format(struct seq *s, void *arg)
 	seq_printf(s, "\n");
 	for (const struct perf_trace_field *f = point->fields; f->name; f++)
 		show_field(s, f);
-	show_print(s, point->fields);
+	if (point->print)
+		seq_printf(s, "\nprint fmt: %s\n", point->print);
+	else
+		show_print(s, point->fields);
 	return 0;
 }
 
@@ -97,6 +107,37 @@ static int show_available(struct seq *s, void *arg)
 		seq_printf(s, "%s:%s\n", p->system, p->name);
 	return 0;
 }
+
+/* --------------------------------------------------------------- trace_marker */
+
+/* What programs write into trace_marker, as the tracepoint ftrace:print. */
+struct print_record {
+	struct perf_trace_header header;
+	u64 ip; /* 0: it comes from no place in the kernel */
+	char buf[512];
+};
+
+static const struct perf_trace_field print_fields[] = {
+	{"unsigned long", "ip", offsetof(struct print_record, ip), 8, 0, false, false},
+	{"char", "buf", offsetof(struct print_record, buf), sizeof(((struct print_record *)0)->buf),
+	 sizeof(((struct print_record *)0)->buf), false, true},
+	{0},
+};
+
+static struct perf_tracepoint print_point = {
+	.system = "ftrace", .name = "print", .fields = print_fields, .harmless = true};
+
+static int store_marker(const char *text, size_t n, void *arg)
+{
+	struct print_record r = {.ip = 0};
+
+	strscpy(r.buf, text, sizeof(r.buf));
+	if (perf_traced(&print_point))
+		perf_trace(&print_point, &r.header, sizeof(r), 1);
+	return 0;
+}
+
+/* -------------------------------------------------------------- the header files */
 
 /* The layout of a page of a tracing buffer, of which there are none: a time, a size, and data. */
 static int show_header_page(struct seq *s, void *arg)
@@ -134,18 +175,21 @@ static int fill(void)
 		{.name = "header_page", .mode = 0444, .show = show_header_page},
 		{.name = "header_event", .mode = 0444, .show = show_header_event},
 	};
-	int err = trace_sched_register();
+	const struct pseudo_file top[] = {
+		{.name = "available_events", .mode = 0444, .show = show_available},
+		{.name = "trace_marker", .mode = 0222, .store = store_marker},
+	};
+	int err = perf_tracepoint_register(&print_point);
+
+	if (!err)
+		err = trace_sched_register();
 
 	if (!err)
 		err = trace_syscalls_register();
 	for (size_t i = 0; i < ARRAY_SIZE(files) && !err; i++)
 		err = pseudo_add(&tracefs, "events", &files[i]);
-	if (!err && !pseudo_make(&tracefs, "events/ftrace", PSEUDO_DIR))
-		err = -ENOMEM;
-	if (!err)
-		err = pseudo_add(&tracefs, "",
-				 &(struct pseudo_file){.name = "available_events", .mode = 0444,
-						       .show = show_available});
+	for (size_t i = 0; i < ARRAY_SIZE(top) && !err; i++)
+		err = pseudo_add(&tracefs, "", &top[i]);
 	for (struct perf_tracepoint *p = NULL; !err && (p = perf_tracepoint_next(p));)
 		err = add_point(p);
 	return err;

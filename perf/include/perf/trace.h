@@ -42,6 +42,7 @@ struct perf_trace_field {
 struct perf_tracepoint {
 	const char *system, *name;
 	const struct perf_trace_field *fields;
+	const char *print; /**< "print fmt" of its format file; NULL: each field as name=value */
 	/** Tells a task of itself nothing that it does not know: open to those without privilege. */
 	bool harmless;
 	/** Unless NULL, this goes up and down with the number of events on it, too. */
@@ -72,10 +73,11 @@ static inline bool perf_traced(const struct perf_tracepoint *tracepoint)
 
 /**
  * The current task has come by a tracepoint. @record, of @size bytes, is only used during
- * the call; its header is filled in. Samples say that this call's caller is where it
- * happened.
+ * the call; its header is filled in. Events count @count, usually 1. Samples say that
+ * this call's caller is where it happened.
  * Context: any but within the switch hooks; the scheduler's lock may be held.
  */
-void perf_trace(struct perf_tracepoint *tracepoint, struct perf_trace_header *record, size_t size);
+void perf_trace(struct perf_tracepoint *tracepoint, struct perf_trace_header *record, size_t size,
+		uint64_t count);
 
 #endif
