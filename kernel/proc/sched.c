@@ -129,15 +129,37 @@ void sched_cpu_times(unsigned cpu, u64 *user, u64 *sys, u64 *idle, u64 *nr_switc
 	sched_unlock_irqrestore(flags);
 }
 
-u32 sched_nr_running(void)
+static u32 nr_running_locked(void)
 {
-	u64 flags = sched_lock_irqsave();
 	u32 n = 0;
 
 	for (unsigned cpu = 0; cpu < nr_cpus(); cpu++)
 		n += runqueues[cpu].nr + (runqueues[cpu].curr != runqueues[cpu].idle);
+	return n;
+}
+
+u32 sched_nr_running(void)
+{
+	u64 flags = sched_lock_irqsave();
+	u32 n = nr_running_locked();
+
 	sched_unlock_irqrestore(flags);
 	return n;
+}
+
+static u32 nr_uninterruptible; /* asleep so; sched_lock */
+
+static bool sleeps_uninterruptibly(const struct task *t)
+{
+	return t->state == TASK_UNINTERRUPTIBLE && !t->is_kthread;
+}
+
+/* sched_lock held. Later than any busy CPU comes by: then none was. */
+static void sample_load(u64 now)
+{
+	bool was_idle = now - load_next_sample > 2 * QUANTUM;
+
+	load_sample(now, nr_uninterruptible + (was_idle ? 0 : nr_running_locked()));
 }
 
 /* The outgoing task's slice is charged to it and to the CPU. */
@@ -244,6 +266,8 @@ static bool wake_task_locked(struct task *t, u32 state_mask, bool urgent)
 
 	if (!(BIT(t->state) & state_mask))
 		return false;
+	if (sleeps_uninterruptibly(t) && !t->on_cpu)
+		nr_uninterruptible--;
 	t->state = TASK_RUNNING;
 	if (t->on_cpu)
 		return true; /* it has not left yet: its schedule() will see the state */
@@ -411,6 +435,8 @@ static void switch_away(bool yield)
 	struct runqueue *rq = this_rq();
 	u64 now = clock_ns();
 
+	if (unlikely(now >= load_next_sample))
+		sample_load(now);
 	next = pick_next(rq, prev, now, yield);
 	prev->need_resched = false;
 	if (next == prev) {
@@ -427,6 +453,7 @@ static void switch_away(bool yield)
 		trace_runtime(prev, now - prev->slice_start);
 	trace_switch(prev, next);
 	perf_sched_out(&prev->perf, &next->perf);
+	nr_uninterruptible += sleeps_uninterruptibly(prev);
 	if (prev->state == TASK_RUNNING)
 		prev->nivcsw++;
 	else
@@ -583,46 +610,4 @@ void sched_init_cpu(unsigned cpu)
 	rq->curr = t;
 	__asm__ volatile("msr tpidr_el1, %0" ::"r"(t) : "memory");
 	t->last_stamp = clock_ns();
-}
-
-static u32 host_waits; /* big lock for writing */
-static bool counters_used;
-
-void sched_counters_used(void)
-{
-	counters_used = true;
-}
-
-void sched_host_wait_begin(void)
-{
-	WRITE_ONCE(host_waits, host_waits + 1);
-}
-
-void sched_host_wait_end(void)
-{
-	WRITE_ONCE(host_waits, host_waits - 1);
-}
-
-static void idle(void)
-{
-	bool spin = READ_ONCE(host_waits) && (counters_used || timer_awaited());
-
-	if (turns_on) {
-		turn_idle(spin);
-		return;
-	}
-	if (!spin || nr_cpus() > 1)
-		arch_cpu_idle();
-	irq_window(); /* what woke us is handled here */
-}
-
-void sched_idle_loop(void)
-{
-	for (;;) {
-		irq_disable();
-		while (!current->need_resched)
-			idle();
-		irq_enable();
-		schedule();
-	}
 }

@@ -113,12 +113,12 @@ void sched_init_cpu(unsigned cpu);		/* makes the idle task of the CPU that calls
 void sched_idle_loop(void) __noreturn;		/* the end of boot on each CPU */
 
 /*
- * Around a wait for the host (big lock held): meanwhile idle CPUs spin, if timers are set. If all
- * CPUs slept, QEMU's clock would jump to the next timer (-icount sleep=off) before the host had any
+ * Around a wait for the host (big lock held): meanwhile an idle CPU spins, if timers are set; of several
+ * exact ones the one that has the turn, and none if they run in parallel. If all CPUs slept, QEMU's clock would jump to the next timer (-icount sleep=off) before the host had any
  * time to answer, and alarms and timeouts would go off early. Without timers it stands still.
  */
 void sched_host_wait_begin(void);
-void sched_host_wait_end(void); /* with several CPUs none spins: they share QEMU's thread */
+void sched_host_wait_end(void);
 /* An event was opened: QEMU sets timers for counters, also for those that stand still. Big lock held. */
 void sched_counters_used(void);
 
