@@ -390,6 +390,52 @@ TEST(cpu_event_counts_who_is_there, "CTL-SELF")
 	end(pid);
 }
 
+/* One of several, each on a CPU of its own and busy with an event of the next; ends when all have done so. */
+static void handle_the_next(int me, int n, const volatile pid_t *others, int *done)
+{
+	struct perf_event_attr attr = hardware_u();
+
+	attr.disabled = 0;
+	move_to(me);
+	while (!others[n - 1])
+		sched_yield();
+	for (int i = 0; i < times(10000, 100, 5); i++) {
+		int fd = perf_open(&attr, others[(me + 1) % n], -1, -1, 0);
+		uint64_t first = read_count(fd);
+
+		EXPECT_EQ(ioctl(fd, PERF_EVENT_IOC_DISABLE, 0), 0);
+		EXPECT_EQ(ioctl(fd, PERF_EVENT_IOC_ENABLE, 0), 0);
+		EXPECT(read_count(fd) >= first);
+		EXPECT_EQ(close(fd), 0);
+	}
+	__atomic_fetch_add(done, 1, __ATOMIC_SEQ_CST);
+	while (__atomic_load_n(done, __ATOMIC_SEQ_CST) < n)
+		spin(100);
+	_exit(0);
+}
+
+/* CPUs that wait for one another in a circle. */
+TEST(each_handles_the_next, "LIFE-REMOTE CTL-IOCTL")
+{
+	pid_t *pids = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int n = cpus() < 8 ? cpus() : 8, status;
+
+	need_cpus(2);
+	EXPECT(pids != MAP_FAILED);
+	for (int i = 0; i < n; i++) {
+		pid_t pid = fork();
+
+		if (pid == 0)
+			handle_the_next(i, n, pids, pids + n);
+		pids[i] = pid;
+	}
+	for (int i = 0; i < n; i++) {
+		EXPECT(wait(&status) > 0);
+		if (status)
+			_exit(CHECK_FAILED);
+	}
+}
+
 /*
  * A process on a CPU of its own that works for some time, sleeps for some (or not at all), and so on.
  * *late is the longest it has overslept.

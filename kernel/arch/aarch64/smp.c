@@ -4,7 +4,9 @@
  * interrupt that makes one look at its run queue.
  *
  * A call waits on its caller's stack in the target's queue. The caller waits
- * with interrupts on, so two CPUs that call each other serve each other.
+ * with interrupts on, so two CPUs that call each other serve each other. Who
+ * waits long sleeps until an interrupt: spinning would keep the host from running
+ * the CPU that is waited for.
  */
 #include "arch/aarch64/boot.h"
 #include "arch/aarch64/smp.h"
@@ -16,16 +18,20 @@
 #include "proc/turn.h"
 #include <utlist.h>
 
+#define SPINS 300 /* looks before sleeping */
+
 struct call {
 	void (*fn)(void *arg);
 	void *arg;
-	bool done;
+	unsigned caller;
+	bool done; /* from then on it is its caller's again */
 	struct call *next, *prev;
 };
 
 static struct {
 	struct spinlock lock; /* interrupts off */
 	struct call *calls;   /* DL list, oldest first */
+	bool asleep;	      /* waiting for a call of its own */
 } queue[MAX_CPUS];
 
 static bool online[MAX_CPUS] = {true};
@@ -52,7 +58,7 @@ bool cpu_online(unsigned cpu)
 
 static void serve_calls(unsigned intid, struct pt_regs *regs, void *arg)
 {
-	unsigned cpu = cpu_id();
+	unsigned cpu = cpu_id(), caller;
 	struct call *c;
 
 	(void)intid, (void)regs, (void)arg;
@@ -65,13 +71,39 @@ static void serve_calls(unsigned intid, struct pt_regs *regs, void *arg)
 		if (!c)
 			return;
 		c->fn(c->arg);
-		__atomic_store_n(&c->done, true, __ATOMIC_RELEASE);
+		caller = c->caller;
+		__atomic_store_n(&c->done, true, __ATOMIC_SEQ_CST);
+		if (__atomic_load_n(&queue[caller].asleep, __ATOMIC_SEQ_CST))
+			smp_send_reschedule(caller);
+	}
+}
+
+static bool is_done(const struct call *c)
+{
+	return __atomic_load_n(&c->done, __ATOMIC_SEQ_CST);
+}
+
+static void wait_until_done(const struct call *c)
+{
+	bool *asleep = &queue[c->caller].asleep;
+
+	for (u32 spins = 0; !is_done(c); spins++) {
+		if (spins < SPINS) {
+			cpu_relax();
+			continue;
+		}
+		irq_disable();
+		__atomic_store_n(asleep, true, __ATOMIC_SEQ_CST);
+		if (!is_done(c))
+			arch_cpu_idle();
+		__atomic_store_n(asleep, false, __ATOMIC_RELAXED);
+		irq_enable(); /* what woke us is handled here */
 	}
 }
 
 int smp_call(unsigned cpu, void (*fn)(void *), void *arg)
 {
-	struct call c = {.fn = fn, .arg = arg};
+	struct call c = {.fn = fn, .arg = arg, .caller = cpu_id()};
 	u64 irq = irq_save();
 
 	if (cpu == cpu_id()) {
@@ -94,8 +126,7 @@ int smp_call(unsigned cpu, void (*fn)(void *), void *arg)
 		return 0;
 	}
 	smp_send_call(cpu);
-	while (!__atomic_load_n(&c.done, __ATOMIC_ACQUIRE))
-		cpu_relax();
+	wait_until_done(&c);
 	return 0;
 }
 
