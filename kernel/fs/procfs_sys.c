@@ -8,7 +8,7 @@
 #include <asm/hwcap.h>
 #include <utlist.h>
 
-#define LOAD_ONE 2048u /* fixed point 1.0, as Linux's load averages have it (11 bits) */
+#define LOAD_BITS 11 /* behind the point of load averages, as Linux has them */
 
 /* --------------------------------------------------------------------- CPU */
 
@@ -128,38 +128,17 @@ static int show_uptime(struct seq *s, void *arg)
 	return 0;
 }
 
-/*
- * Load averages. Linux samples the number of runnable tasks every five
- * seconds; here no timer runs for it, so that an idle machine stays idle:
- * the average number of busy CPUs since somebody last asked stands for the
- * samples of that time.
- */
-static u32 loads[3];
-
-static void update_loads(void)
-{
-	/* what a five-second step keeps of the average over 1, 5 and 15 minutes */
-	static const u32 keep[3] = { 1884, 2014, 2037 };
-	static u64 last_ns, last_busy;
-	u64 user, sys, idle, switches, now = clock_ns(), load;
-
-	cpu_totals(&user, &sys, &idle, &switches);
-	if (now - last_ns < 5 * NSEC_PER_SEC)
-		return;
-	load = (user + sys - last_busy) * LOAD_ONE / (now - last_ns);
-	last_busy = user + sys;
-	for (; now - last_ns >= 5 * NSEC_PER_SEC; last_ns += 5 * NSEC_PER_SEC)
-		for (unsigned i = 0; i < 3; i++)
-			loads[i] = (u32)((loads[i] * keep[i] + load * (LOAD_ONE - keep[i])) /
-					 LOAD_ONE);
-}
-
 static int show_loadavg(struct seq *s, void *arg)
 {
-	update_loads();
-	for (unsigned i = 0; i < 3; i++)
-		seq_printf(s, "%u.%02u ", loads[i] / LOAD_ONE,
-			   loads[i] % LOAD_ONE * 100 / LOAD_ONE);
+	u64 load[3];
+
+	load_averages(load, LOAD_BITS);
+	for (unsigned i = 0; i < 3; i++) {
+		u64 cents = (load[i] * 100 + (1 << LOAD_BITS) / 2) >> LOAD_BITS;
+
+		seq_printf(s, "%llu.%02llu ", (unsigned long long)(cents / 100),
+			   (unsigned long long)(cents % 100));
+	}
 	seq_printf(s, "%u/%u %d\n", sched_nr_running(), nr_threads_total(), last_pid());
 	return 0;
 }

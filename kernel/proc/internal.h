@@ -27,6 +27,12 @@ void sched_sleep_timer(struct ktimer *timer);
 /* From the timer interrupt: the running task's quantum. Returns the next deadline. */
 u64 sched_tick(u64 now);
 
+/* load.c: when the next sample is due; the number of active tasks since then, sched_lock held. */
+extern u64 load_next_sample;
+void load_sample(u64 now, u32 active);
+/* Over 1, 5 and 15 minutes, with so many bits behind the point. */
+void load_averages(u64 out[3], unsigned bits);
+
 /* timer.c: the CPU's timer fires at `deadline` or before. Interrupts off. */
 void timer_arm_before(u64 deadline);
 /* timer.c, for CPUs that take turns: this one has it now, or what the hardware timer is set for has changed. */

@@ -43,12 +43,16 @@ long sys_setdomainname(const u64 a[6])
 long sys_sysinfo(const u64 a[6])
 {
 	struct sysinfo info = {0};
+	u64 loads[3];
 	u64 total, free_pages;
 
 	page_stats(&total, &free_pages);
 	info.uptime = (long)(clock_ns() / NSEC_PER_SEC);
 	info.totalram = total;
 	info.freeram = free_pages;
+	load_averages(loads, SI_LOAD_SHIFT);
+	for (int i = 0; i < 3; i++)
+		info.loads[i] = loads[i];
 	info.procs = (u16)nr_threads_total();
 	info.mem_unit = PAGE_SIZE;
 	return copy_to_user((void *)a[0], &info, sizeof(info));

@@ -539,6 +539,30 @@ TEST(uptime_and_load, "")
 	EXPECT(last >= getpid());
 }
 
+/* Who waits for a vfork() counts as active, and takes no time here while all sleep. */
+TEST(load_averages, "")
+{
+	double before, load, five, fifteen;
+	struct sysinfo si;
+	pid_t pid;
+
+	read_file("/proc/loadavg");
+	EXPECT_EQ(sscanf(text, "%lf", &before), 1);
+	pid = vfork();
+	if (pid == 0) {
+		sleep(40);
+		_exit(0);
+	}
+	read_file("/proc/loadavg");
+	EXPECT_EQ(sscanf(text, "%lf %lf %lf", &load, &five, &fifteen), 3);
+	/* 1 - e^(-40/60) of the way to 1, give or take one sample; more if others were active, too */
+	EXPECT_BETWEEN(load, before * 0.5 + 0.42, before + 0.75);
+	EXPECT(five > 0.08 && five < load && fifteen > 0.02 && fifteen < five);
+	EXPECT_EQ(sysinfo(&si), 0);
+	EXPECT_BETWEEN(si.loads[0] / 65536.0, load - 0.02, load + 0.02);
+	EXPECT_BETWEEN(si.loads[2] / 65536.0, fifteen - 0.02, fifteen + 0.02);
+}
+
 TEST(memory, "")
 {
 	struct sysinfo si;
