@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -63,6 +64,42 @@ static void check_packages(void)
 	if (status)
 		well = false;
 	free(command);
+}
+
+/* Whether a line of the file (subuid(5)) begins with the user's name, or number, and a colon. */
+static bool has_ids(const char *path, const char *name)
+{
+	FILE *file = fopen(path, "r");
+	char line[256], *colon, *number = textf("%u", (unsigned int)getuid());
+	bool found = false;
+
+	while (file && !found && fgets(line, sizeof(line), file)) {
+		colon = strchr(line, ':');
+		if (colon)
+			*colon = '\0';
+		found = colon && (strcmp(line, name) == 0 || strcmp(line, number) == 0);
+	}
+	if (file)
+		fclose(file);
+	free(number);
+	return found;
+}
+
+/* What mmdebstrap unpacks packages with, if it is not root that calls it. */
+static void check_ids(void)
+{
+	const struct passwd *user = getpwuid(getuid());
+	const char *name = user ? user->pw_name : "USER";
+
+	if (getuid() == 0)
+		return;
+	if (has_ids("/etc/subuid", name) && has_ids("/etc/subgid", name))
+		tell("ok", "%s has ids in /etc/subuid and /etc/subgid, for mmdebstrap", name);
+	else
+		tell("MISSING",
+		     "%s has no ids in /etc/subuid or /etc/subgid, so images cannot be made\n"
+		     "         sudo usermod --add-subuids 100000-165535 --add-subgids 100000-165535 %s",
+		     name, name);
 }
 
 static bool check_qemu(void)
@@ -249,6 +286,7 @@ int doctor_main(const struct options *options)
 	if (word)
 		die(EXIT_USAGE, "doctor takes no '%s'; see tally doctor --help", word);
 	check_packages();
+	check_ids();
 	can_run = check_qemu();
 	can_run &= check_build();
 	can_run &= check_images(check_cache());

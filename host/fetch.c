@@ -174,6 +174,10 @@ static void explain(const struct fetch *fetch, int fetched, int converted, const
 	} else if (strstr(log, "No space left on device")) {
 		say("the disk is full: %s needs 500 MB while the images are made",
 		    temporary ? temporary : "/tmp");
+	} else if (fetched && strstr(log, "in fakechroot mode") &&
+		   strstr(log, "Exec format error")) {
+		say("mmdebstrap needs ids for you in /etc/subuid and /etc/subgid; `tally doctor` says "
+		    "how you get them");
 	} else if (fetched && strstr(log, "unmet dependencies")) {
 		fputs(log, stderr);
 		say("these packages cannot be installed together; the reason is above");

@@ -40,6 +40,14 @@ static void show(void)
 	clock_gettime(CLOCK_MONOTONIC, &state.shown);
 }
 
+/* A terminal on which a line can change. */
+static bool can_change(void)
+{
+	const char *term = getenv("TERM");
+
+	return isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
+}
+
 void progress_begin(const char *fmt, ...)
 {
 	va_list args;
@@ -48,7 +56,7 @@ void progress_begin(const char *fmt, ...)
 	if (vasprintf(&state.what, fmt, args) < 0)
 		abort();
 	va_end(args);
-	state.terminal = isatty(STDERR_FILENO);
+	state.terminal = can_change();
 	state.percent = -1;
 	clock_gettime(CLOCK_MONOTONIC, &state.begin);
 	if (!state.terminal)

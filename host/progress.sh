@@ -8,7 +8,7 @@ progress() {
 	progress_log=$1
 	shift
 	progress_shown=
-	if [ -t 2 ]; then
+	if [ -t 2 ] && [ "${TERM:-dumb}" != dumb ]; then
 		progress_line "$$" "$progress_log" 9>&- & # 9: host/build's lock, which is not its own
 		progress_shown=$!
 	fi

@@ -18,7 +18,8 @@ folder = tempfile.mkdtemp(prefix="tally-start")
 def on_terminal(*words):
     """Runs a command with standard error on a terminal; gives its status and what it wrote there."""
     master, slave = pty.openpty()
-    process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=slave, stderr=slave)
+    process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=slave, stderr=slave,
+                               env=dict(os.environ, TERM="xterm"))
     os.close(slave)
     text = b""
     while True:
