@@ -91,8 +91,7 @@ static void add_input(struct options *options, const struct budget_entry *entry)
 	if (!entry->input)
 		return;
 	if (access(entry->input, R_OK))
-		die(EXIT_TALLY, "%s: cannot read its input %s: %s", entry->name, entry->input,
-		    strerror(errno));
+		die(EXIT_TALLY, "cannot read the input %s: %s", entry->input, strerror(errno));
 	texts_add(&options->copies, textf("%s:" INPUT, entry->input));
 	options->input = INPUT;
 }
@@ -121,10 +120,11 @@ int budget_run(const struct budget_entry *entry, const struct options *general,
 	struct options options;
 	struct guest_call call = {
 		.in = open("/dev/null", O_RDONLY | O_CLOEXEC), .out = 1, .err = 2};
-	char *text, *problem;
+	char *about = textf("[%s]: ", entry->name), *text, *problem;
 	size_t size;
 	int status;
 
+	say_about = about;
 	read_options(&options, entry, general);
 	texts_add(&options.copies, copy);
 	add_input(&options, entry);
@@ -137,6 +137,7 @@ int budget_run(const struct budget_entry *entry, const struct options *general,
 		die(EXIT_TALLY, "cannot make a file in memory: %s", strerror(errno));
 	setenv("TERM", "dumb", 1);
 	guest_start(&call, &options);
+	say_about = NULL;
 	status = guest_wait(&call);
 	text = read_results(options.results, &size);
 	problem = budget_read_figures(figures, text, size);
@@ -149,5 +150,6 @@ int budget_run(const struct budget_entry *entry, const struct options *general,
 	free(text);
 	words_free(options.command);
 	free(build);
+	free(about);
 	return status;
 }

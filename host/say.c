@@ -11,6 +11,7 @@
 #include "say.h"
 
 int say_verbose;
+const char *say_about;
 
 static void vsay(const char *fmt, va_list args)
 {
@@ -18,7 +19,7 @@ static void vsay(const char *fmt, va_list args)
 	char *text;
 
 	if (vasprintf(&text, fmt, args) >= 0) {
-		fprintf(stderr, "tally: %s\n", text);
+		fprintf(stderr, "tally: %s%s\n", say_about ? say_about : "", text);
 		free(text);
 	}
 	errno = saved;

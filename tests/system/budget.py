@@ -130,6 +130,14 @@ equal("all-of-a-file", got[0], 7)
 matches("all-are-run", got[2], r"grows: counts have changed.*sort: instructions:u.*cat: the command has failed with status 7")
 
 # What is wrong with a file, and with words.
+before = text_of()
+replace("options = --smp=2", "options = --bogus")
+got = budget("b.txt", "cat")
+equal("broken-options", (got[0], got[2]), (2, "tally: [cat]: there is no option --bogus; see tally --help\n"))
+with open("b.txt", "w", encoding="utf-8") as file:
+    file.write(before.replace("input = bytes", "input = gone"))
+got = budget("b.txt", "cat")
+equal("no-input", (got[0], got[2]), (125, "tally: [cat]: cannot read the input gone: No such file or directory\n"))
 replace("count page-faults", "count page-faults\ncount")
 got = budget("b.txt")
 report("broken-file", got[0] == 2 and re.fullmatch(r"tally: b.txt, line \d+: .* is neither .*\n", got[2]), got)
