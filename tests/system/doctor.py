@@ -24,6 +24,7 @@ def program(folder, name, script):
     os.chmod(os.path.join(folder, name), 0o755)
 
 
+run("true")  # the image is there after that
 status, out, err = doctor()
 equal("well: status", (status, err), (0, ""))
 matches("well: a guest was run", out, "\nok +a guest starts, runs a command and ends, in [0-9.]+ s\nAll is well.\n$")

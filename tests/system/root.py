@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A root file system of the user's own: a folder, an archive, or none [--root]."""
 import glob
+import io
 import os
 import shutil
 import subprocess
@@ -65,6 +66,35 @@ def check(name, root, user, group, options=()):
     report(f"{name}: it says what it does", "making an image of" in err, err)
 
 
+def add(tar, name, text=None, target=None, kind=None):
+    entry = tarfile.TarInfo(name)
+    entry.mode = 0o755
+    entry.type = kind or (tarfile.SYMTYPE if target else tarfile.REGTYPE if text else tarfile.DIRTYPE)
+    entry.linkname = target or ""
+    entry.size = len(text or "")
+    tar.addfile(entry, io.BytesIO(text.encode()) if text else None)
+
+
+def odd_tar(name):
+    """What tar(1) unpacks well: paths through links, entries that come twice, folders that are missing."""
+    shutil.copy(path("root.tar"), path(name))
+    with tarfile.open(path(name), "a") as tar:
+        add(tar, "/absolute/", kind=tarfile.DIRTYPE)
+        add(tar, "through", target="/absolute")
+        add(tar, "through/../through/./file", text="through a link")
+        add(tar, "srv/up", target="../absolute")
+        add(tar, "srv/up/file2", text="up")
+        add(tar, "missing/folders/file", text="made")
+        add(tar, "twice", text="first, and longer")
+        add(tar, "hard", target="twice", kind=tarfile.LNKTYPE)
+        add(tar, "second", text="old")
+        add(tar, "second", text="new")
+        add(tar, "turned", text="a file")
+        add(tar, "turned/", kind=tarfile.DIRTYPE)
+        add(tar, "turned/file", text="in a folder")
+        add(tar, "device", kind=tarfile.CHRTYPE)
+
+
 def refused(name, root, pattern, status=125, options=()):
     got, out, err = own(root, "true", options=options)
     equal(f"{name}: status", (got, out), (status, ""))
@@ -82,6 +112,13 @@ try:
 
     check("tar", "root.tar", 1000, 1001)
     equal("the second time it is there", own("root.tar", "sh", "-c", ":"), (0, "", ""))
+    odd_tar("odd.tar")
+    odd = "cd /; for f in absolute/file absolute/file2 missing/folders/file hard second turned/file; do cat $f; echo; done; ls device"
+    expected = "through a link\nup\nmade\nfirst, and longer\nnew\nin a folder\n"
+    status, out, err = own("odd.tar", "sh", "-c", odd)
+    equal("an odd tar", out, expected)
+    matches("devices are left out", err, "device: No such file")
+    equal("an odd tar on Linux", own("odd.tar", "sh", "-c", odd, options=["--kernel=linux"])[1], expected)
     check("tar on Linux", "root.tar", 1000, 1001, ["--kernel=linux"])
 
     # None: PID 1 and the program.
@@ -124,6 +161,9 @@ try:
     refused("not a tar", "text", "--root text: it is neither a folder nor a tar archive")
     with open(path("root.tar.gz"), "rb") as file, open(path("half.tar.gz"), "wb") as half:
         half.write(file.read()[:100000])
+    with tarfile.open(path("bad.tar"), "w") as tar:
+        add(tar, "link", target="link2", kind=tarfile.LNKTYPE)
+    refused("a hard link to nowhere", "bad.tar", "/link is a link to /link2, which is not there")
     refused("half a tar", "half.tar.gz", "--root half.tar.gz: ")
     refused("a device", "/dev/null", "neither a folder nor a file")
     os.mkdir(path("empty"))
