@@ -173,7 +173,8 @@ static char *list_packages(const struct texts *added)
 
 	if (!names)
 		abort();
-	memcpy(names, added->at, added->count * sizeof(*names));
+	for (size_t i = 0; i < added->count; i++)
+		names[i] = added->at[i];
 	qsort(names, added->count, sizeof(*names), compare);
 	for (size_t i = 0; i < added->count; i++) {
 		if (i > 0 && strcmp(names[i], names[i - 1]) == 0)
