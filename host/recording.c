@@ -64,6 +64,20 @@ static void make_pipe(int ends[2])
 		die(EXIT_TALLY, "cannot make a pipe: %s", strerror(errno));
 }
 
+/* perf's command line, "/usr/bin/perf record ... ", without the folder and the last blank. */
+static char *tidy(const char *words)
+{
+	const char *slash = memrchr(words, '/', strcspn(words, " "));
+	size_t length;
+
+	if (slash)
+		words = slash + 1;
+	length = strlen(words);
+	while (length && words[length - 1] == ' ')
+		length--;
+	return textf("%.*s", (int)length, words);
+}
+
 /* Takes a line of perf script's. A header says what was recorded. */
 static void take_line(struct recording *recording, struct script *script, char *line)
 {
@@ -73,7 +87,7 @@ static void take_line(struct recording *recording, struct script *script, char *
 		script_line(script, line);
 	} else if (strncmp(line, mark, strlen(mark)) == 0 && !*recording->command) {
 		free(recording->command);
-		recording->command = textf("%s", line + strlen(mark));
+		recording->command = tidy(line + strlen(mark));
 	}
 }
 

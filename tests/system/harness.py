@@ -18,6 +18,7 @@ import time
 import fcntl
 
 TALLY = os.environ.get("TALLY", "build/host/host/tally").split()
+TALLY[0] = os.path.abspath(TALLY[0])  # tests may go elsewhere
 KERNEL = os.environ.get("KERNEL", "tally")
 LIMIT = int(os.environ.get("LIMIT", "120"))  # seconds for one run of the guest
 

@@ -190,6 +190,8 @@ report("self-contained (PIC-FILE)", not re.search(r"""(?:src|href|url)\s*[=(]|ht
 # Names that would be more than names.
 got = tally("perf", "record", "-q", "-g", "-e", "instructions:u", "-c", "20011", "--", "./hostile")
 equal("record", got[0], 0)
+got = tally("flamegraph", "-o", "hostile.html")
+matches("title-of-a-recording", page_data("hostile.html")[1], r"<title>perf record [^<]*\./hostile</title>")
 got = tally("flamegraph", "--title", HOSTILE, "-o", "hostile.html")
 data, page = page_data("hostile.html")
 found = stacks(data)
