@@ -98,7 +98,7 @@ int virtq_init(struct virtio_dev *dev, unsigned index, struct virtq *q)
 	mem = page_addr(pg);
 	q->dev = dev;
 	q->index = index;
-	q->size = MIN(max, VIRTQ_MAX);
+	q->size = MIN(max, (u32)VIRTQ_MAX);
 	q->desc = (void *)mem;
 	q->avail = (void *)(mem + 1024);
 	q->used = (void *)(mem + 2048);

@@ -4,56 +4,28 @@
  * A console port, or a port with the name "tty", is the terminal /dev/hvc0; any
  * other port N is the byte stream /dev/vport0pN. (QEMU's console ports drop
  * what the host cannot take at once; a port that is only named so does not.)
- *
- * Output: at most one buffer per port is on its way. The device nearly always
- * takes it inside the notification, so that a write neither sleeps nor sees an
- * interrupt; when the host cannot keep up, the writer sleeps until the buffer
- * is used. Input: the device fills buffers, and gets one back only when all
- * of it has been read, so nothing is ever dropped. A port that the host has closed
- * reads as end of file once it is empty.
+ * This is the device and the life of its ports; vport.c moves the bytes.
  *
  * The interrupt handler only acknowledges and wakes; all queue work is done in
  * process context with the big lock held.
  */
 #include "arch/aarch64/cpu.h"
 #include "dev/dev.h"
-#include "dev/tty.h"
-#include "dev/virtio.h"
 #include "dev/virtio_console.h"
+#include "dev/vport.h"
 #include "fs/fs.h"
 #include "fs/pseudo.h"
 #include "mm/page.h"
 #include "proc/task.h"
 #include "proc/work.h"
-#include <asm/poll.h>
 #include <linux/virtio_console.h>
 #include <linux/virtio_ids.h>
 
 #define MAX_PORTS     31u
-#define TX_ORDER      4u
-#define TX_SIZE	      (PAGE_SIZE << TX_ORDER)
-#define RX_BUFFERS    16u
 #define CTRL_BUFFERS  32u
 #define CTRL_SIZE     128u
 #define VPORT_MAJOR   250u /* as Linux's, of the dynamic range */
 #define HVC_MAJOR     229u
-#define NAME_MAX_LEN  64u
-
-struct vport {
-	unsigned id;
-	bool added, is_console, host_open;
-	u32 opens;
-	struct virtq rx, tx;
-	struct waitq read_wait, write_wait;
-	struct mutex read_lock, write_lock;
-	u8 *rx_buf; /* being read, and how far */
-	u32 rx_len, rx_off;
-	u8 *tx_buf;
-	bool tx_busy; /* tx_buf belongs to the device */
-	u32 tx_len;
-	char name[NAME_MAX_LEN];
-	struct tty tty;
-};
 
 static struct {
 	struct virtio_dev dev;
@@ -65,308 +37,9 @@ static struct {
 	struct work work;
 } con;
 
-/* ------------------------------------------------------------------ output */
-
-/* Takes the buffer back if the device has finished with it. */
-static void tx_reap(struct vport *p)
-{
-	u32 len;
-
-	if (p->tx_busy && virtq_get(&p->tx, &len))
-		p->tx_busy = false;
-}
-
-static void tx_submit(struct vport *p, u32 len)
-{
-	if (virtq_add(&p->tx, p->tx_buf, len, false, p->tx_buf))
-		panic("virtio console: output queue %u has no free descriptor", p->id);
-	p->tx_busy = true;
-	p->tx_len = len;
-	virtq_notify(&p->tx);
-	tx_reap(p);
-}
-
-static bool tx_idle(const struct vport *p)
-{
-	return !p->tx_busy || virtq_has_used(&p->tx);
-}
-
-/* Sleeps until the buffer is free and, if asked, the host is there. -ERESTARTSYS. */
-static int tx_wait(struct vport *p, bool need_host)
-{
-	int err;
-
-	virtq_interrupt(&p->tx, true);
-	err = wait_event_interruptible(&p->write_wait,
-				       tx_idle(p) && (p->host_open || !need_host));
-	virtq_interrupt(&p->tx, false);
-	tx_reap(p);
-	return err;
-}
-
-/* One buffer's worth. Bytes, -EAGAIN (nothing done: wait), -EFAULT. */
-static ssize_t tx_user_chunk(struct vport *p, const char *ubuf, size_t n)
-{
-	ssize_t done = -EAGAIN;
-
-	mutex_lock(&p->write_lock);
-	tx_reap(p);
-	if (!p->tx_busy && p->host_open) {
-		n = MIN(n, TX_SIZE);
-		if (io_copy_in(p->tx_buf, ubuf, n)) {
-			done = -EFAULT;
-		} else {
-			tx_submit(p, (u32)n);
-			done = (ssize_t)n;
-		}
-	}
-	mutex_unlock(&p->write_lock);
-	return done;
-}
-
-static ssize_t vport_write(struct file *f, const void *ubuf, size_t n, loff_t *pos)
-{
-	struct vport *p = f->inode->priv;
-	bool nonblock = f->flags & O_NONBLOCK;
-	size_t done = 0;
-	ssize_t r = 0;
-
-	(void)pos;
-	while (done < n) {
-		r = tx_user_chunk(p, (const char *)ubuf + done, n - done);
-		if (r >= 0) {
-			done += (size_t)r;
-			continue;
-		}
-		if (r != -EAGAIN || nonblock)
-			break;
-		r = tx_wait(p, true);
-		if (r)
-			break;
-	}
-	/* A blocking write returns when the host has the bytes, unless a signal wants to be heard. */
-	if (done && !nonblock && !tx_idle(p))
-		(void)tx_wait(p, false);
-	return done ? (ssize_t)done : r;
-}
-
-void virtio_console_drain(void)
-{
-	for (unsigned i = 0; i < con.nr_ports; i++) {
-		struct vport *p = con.port[i];
-
-		if (!p || !p->added)
-			continue;
-		if (p->is_console)
-			tty_start(&p->tty);
-		virtq_interrupt(&p->tx, true);
-		wait_event(&p->write_wait,
-			   (!p->is_console || tty_push_output(&p->tty)) && tx_idle(p));
-		tx_reap(p);
-	}
-}
-
-/* ------------------------------------------------------------------- input */
-
-static u64 words;
-
-u64 virtio_console_words(void)
-{
-	return words;
-}
-
-static void rx_give(struct vport *p, u8 *buf)
-{
-	if (virtq_add(&p->rx, buf, PAGE_SIZE, true, buf))
-		panic("virtio console: input queue %u has no free descriptor", p->id);
-	virtq_notify(&p->rx);
-}
-
-static bool rx_has_data(const struct vport *p)
-{
-	return p->rx_buf || virtq_has_used(&p->rx);
-}
-
-/* What can be read now in one piece; NULL when there is nothing. */
-static u8 *rx_peek(struct vport *p, u32 *len)
-{
-	while (!p->rx_buf) {
-		p->rx_buf = virtq_get(&p->rx, &p->rx_len);
-		p->rx_off = 0;
-		if (!p->rx_buf)
-			return NULL;
-		words++;
-		if (p->rx_len == 0) {
-			rx_give(p, p->rx_buf);
-			p->rx_buf = NULL;
-		}
-	}
-	*len = p->rx_len - p->rx_off;
-	return p->rx_buf + p->rx_off;
-}
-
-static void rx_consume(struct vport *p, u32 len)
-{
-	p->rx_off += len;
-	if (p->rx_off == p->rx_len) {
-		rx_give(p, p->rx_buf);
-		p->rx_buf = NULL;
-	}
-}
-
-static ssize_t vport_read(struct file *f, void *ubuf, size_t n, loff_t *pos)
-{
-	struct vport *p = f->inode->priv;
-	size_t done = 0;
-	ssize_t r = 0;
-	u32 len;
-	u8 *data;
-
-	(void)pos;
-	while (n && !rx_has_data(p)) {
-		if (!p->host_open)
-			return 0;
-		if (f->flags & O_NONBLOCK)
-			return -EAGAIN;
-		r = wait_event_interruptible(&p->read_wait, rx_has_data(p) || !p->host_open);
-		if (r)
-			return r;
-	}
-	mutex_lock(&p->read_lock);
-	while (done < n && (data = rx_peek(p, &len)) != NULL) {
-		len = (u32)MIN(len, n - done);
-		if (io_copy_out((char *)ubuf + done, data, len)) {
-			r = -EFAULT;
-			break;
-		}
-		rx_consume(p, len);
-		done += len;
-	}
-	mutex_unlock(&p->read_lock);
-	return done ? (ssize_t)done : r;
-}
-
-/* ------------------------------------------------------------------- files */
-
-static void send_control(unsigned id, u16 event, u16 value);
-
-static int vport_open(struct inode *ino, struct file *f)
-{
-	struct vport *p = ino->priv;
-
-	(void)f;
-	if (p->opens++ == 0)
-		send_control(p->id, VIRTIO_CONSOLE_PORT_OPEN, 1);
-	return 0;
-}
-
-static void vport_release(struct file *f)
-{
-	struct vport *p = f->inode->priv;
-
-	if (--p->opens == 0)
-		send_control(p->id, VIRTIO_CONSOLE_PORT_OPEN, 0);
-}
-
-static u32 vport_poll(struct file *f, struct poll_table *pt)
-{
-	struct vport *p = f->inode->priv;
-	u32 mask = 0;
-
-	poll_wait(f, &p->read_wait, pt);
-	poll_wait(f, &p->write_wait, pt);
-	if (rx_has_data(p) || !p->host_open)
-		mask |= POLLIN | POLLRDNORM;
-	tx_reap(p);
-	if (p->tx_busy)
-		virtq_interrupt(&p->tx, true);
-	if (p->host_open && tx_idle(p))
-		mask |= POLLOUT | POLLWRNORM;
-	if (!p->host_open)
-		mask |= POLLHUP;
-	return mask;
-}
-
-static loff_t vport_llseek(struct file *f, loff_t off, int whence)
-{
-	(void)f;
-	(void)off;
-	(void)whence;
-	return -ESPIPE;
-}
-
-static const struct file_ops vport_ops = {
-	.open = vport_open,
-	.release = vport_release,
-	.read = vport_read,
-	.write = vport_write,
-	.poll = vport_poll,
-	.llseek = vport_llseek,
-	.kernel_buf = true,
-};
-
-/* ---------------------------------------------------------------- terminal */
-
-static size_t hvc_write(struct tty *tty, const void *buf, size_t n)
-{
-	struct vport *p = tty->drv_priv;
-
-	tx_reap(p);
-	if (p->tx_busy) {
-		virtq_interrupt(&p->tx, true);
-		tx_reap(p);
-		if (p->tx_busy)
-			return 0;
-	}
-	n = MIN(n, TX_SIZE);
-	memcpy(p->tx_buf, buf, n);
-	tx_submit(p, (u32)n);
-	return n;
-}
-
-static bool hvc_can_write(struct tty *tty)
-{
-	struct vport *p = tty->drv_priv;
-
-	if (!tx_idle(p))
-		virtq_interrupt(&p->tx, true);
-	return tx_idle(p);
-}
-
-static size_t hvc_pending(struct tty *tty)
-{
-	struct vport *p = tty->drv_priv;
-
-	return tx_idle(p) ? 0 : p->tx_len;
-}
-
-/* Feeds the line discipline as long as it has room. */
-static void hvc_pump(struct tty *tty)
-{
-	struct vport *p = tty->drv_priv;
-	u32 len;
-	u8 *data;
-
-	while ((data = rx_peek(p, &len)) != NULL) {
-		size_t took = tty_receive(tty, data, len);
-
-		rx_consume(p, (u32)took);
-		if (took < len)
-			break;
-	}
-}
-
-static const struct tty_driver hvc_driver = {
-	.write = hvc_write,
-	.can_write = hvc_can_write,
-	.unthrottle = hvc_pump,
-	.pending = hvc_pending,
-};
-
 /* ----------------------------------------------------------------- control */
 
-/* The device takes control messages inside the notification. */
-static void send_control(unsigned id, u16 event, u16 value)
+void vport_send_control(unsigned id, u16 event, u16 value)
 {
 	struct virtio_console_control *m = (void *)(con.ctrl_buf + PAGE_SIZE);
 	u32 len;
@@ -381,7 +54,7 @@ static void send_control(unsigned id, u16 event, u16 value)
 
 static int port_alloc_rx(struct vport *p)
 {
-	for (unsigned i = 0; i < MIN(RX_BUFFERS, p->rx.size); i++) {
+	for (unsigned i = 0; i < MIN(VPORT_RX_BUFFERS, p->rx.size); i++) {
 		struct page *pg = page_alloc(0);
 
 		if (!pg)
@@ -410,7 +83,7 @@ static int port_create(unsigned id)
 
 static int port_add(struct vport *p)
 {
-	struct page *pg = page_alloc(TX_ORDER);
+	struct page *pg = page_alloc(VPORT_TX_ORDER);
 	int err = pg ? port_alloc_rx(p) : -ENOMEM;
 
 	if (!err) {
@@ -418,7 +91,7 @@ static int port_add(struct vport *p)
 		virtq_interrupt(&p->tx, false);
 		p->added = true;
 	}
-	send_control(p->id, VIRTIO_CONSOLE_PORT_READY, !err);
+	vport_send_control(p->id, VIRTIO_CONSOLE_PORT_READY, !err);
 	return err;
 }
 
@@ -439,7 +112,7 @@ static void port_make_console(struct vport *p)
 	if (p->is_console)
 		return;
 	snprintf(name, sizeof(name), "hvc%u", consoles);
-	if (tty_setup(&p->tty, &hvc_driver, p, MKDEV(HVC_MAJOR, consoles)) ||
+	if (tty_setup(&p->tty, &vport_tty_driver, p, MKDEV(HVC_MAJOR, consoles)) ||
 	    devfs_add(name, 0600, p->tty.rdev, &tty_file_ops, &p->tty)) {
 		printk("virtio console: no memory for /dev/%s\n", name);
 		return;
@@ -447,14 +120,14 @@ static void port_make_console(struct vport *p)
 	strscpy(p->tty.name, name, sizeof(p->tty.name));
 	p->is_console = true;
 	consoles++;
-	send_control(p->id, VIRTIO_CONSOLE_PORT_OPEN, 1);
+	vport_send_control(p->id, VIRTIO_CONSOLE_PORT_OPEN, 1);
 }
 
 static void port_named(struct vport *p, const u8 *name, u32 len)
 {
 	char dir[48];
 
-	len = MIN(len, NAME_MAX_LEN - 2);
+	len = MIN(len, VPORT_NAME_MAX - 2);
 	len = (u32)strnlen((const char *)name, len);
 	memcpy(p->name, name, len);
 	p->name[len] = '\n';
@@ -529,7 +202,7 @@ static void console_work(struct work *w)
 
 		if (!p->is_console)
 			continue;
-		hvc_pump(&p->tty);
+		vport_tty_pump(&p->tty);
 		tty_write_wakeup(&p->tty);
 	}
 }
@@ -553,7 +226,7 @@ static void console_interrupt(unsigned intid, struct pt_regs *regs, void *arg)
 		work_queue(&con.work);
 }
 
-/* -------------------------------------------------------------- start-up */
+/* ------------------------------------------------------- start-up and end */
 
 static int console_queues(void)
 {
@@ -608,12 +281,28 @@ void virtio_console_init(void)
 			break;
 	}
 	virtq_notify(&con.ctrl_rx);
-	send_control(VIRTIO_CONSOLE_BAD_ID, VIRTIO_CONSOLE_DEVICE_READY, 1);
+	vport_send_control(VIRTIO_CONSOLE_BAD_ID, VIRTIO_CONSOLE_DEVICE_READY, 1);
 	control_receive();
 	for (unsigned i = 0; i < con.nr_ports; i++) {
 		struct vport *p = con.port[i];
 
 		if (p->added && !p->is_console)
 			port_make_stream(p);
+	}
+}
+
+void virtio_console_drain(void)
+{
+	for (unsigned i = 0; i < con.nr_ports; i++) {
+		struct vport *p = con.port[i];
+
+		if (!p || !p->added)
+			continue;
+		if (p->is_console)
+			tty_start(&p->tty);
+		virtq_interrupt(&p->tx, true);
+		wait_event(&p->write_wait,
+			   (!p->is_console || tty_push_output(&p->tty)) && vport_tx_idle(p));
+		vport_tx_reap(p);
 	}
 }

@@ -50,7 +50,7 @@ void seq_bitmap_mask(struct seq *s, u64 bits, unsigned nbits)
 
 unsigned nr_possible_cpus(void)
 {
-	return MIN(fdt_cpu_count(), MAX_CPUS);
+	return MIN(fdt_cpu_count(), (unsigned)MAX_CPUS);
 }
 
 static u64 possible_cpus(void)

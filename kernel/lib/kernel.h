@@ -44,8 +44,18 @@ typedef u64 paddr_t;
 #define ALIGN_UP(x, a) (((x) + ((__typeof__(x))(a) - 1)) & ~((__typeof__(x))(a) - 1))
 #define ALIGN_DOWN(x, a) ((x) & ~((__typeof__(x))(a) - 1))
 #define IS_ALIGNED(x, a) (((x) & ((__typeof__(x))(a) - 1)) == 0)
-#define MIN(a, b) ((a) < (b) ? (a) : (b))
-#define MAX(a, b) ((a) > (b) ? (a) : (b))
+/* Each operand is evaluated once. Not for constant expressions. */
+#define MIN(a, b) CHOOSE(<, a, b, UNIQUE(first), UNIQUE(second))
+#define MAX(a, b) CHOOSE(>, a, b, UNIQUE(first), UNIQUE(second))
+#define CHOOSE(op, a, b, x, y)   \
+	({                       \
+		__auto_type x = (a); \
+		__auto_type y = (b); \
+		x op y ? x : y;  \
+	})
+#define UNIQUE(name) PASTE(name, __COUNTER__)
+#define PASTE(a, b)  PASTE_AS_THEY_ARE(a, b)
+#define PASTE_AS_THEY_ARE(a, b) a##b
 #define BIT(n) (1ULL << (n))
 #define container_of(ptr, type, member) ((type *)((char *)(ptr)-offsetof(type, member)))
 #define READ_ONCE(x) (*(const volatile __typeof__(x) *)&(x))

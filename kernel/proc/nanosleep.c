@@ -68,7 +68,7 @@ static long sleep_cpu_clock(int id, bool absolute, u64 ns, u64 rmtp)
 	now = cpu_clock_read(&c);
 	until = absolute ? ns : now + ns;
 	while (now < until) {
-		if (sleep_until(clock_ns() + MAX(MIN(until - now, CPU_POLL), 1000)))
+		if (sleep_until(clock_ns() + MAX(MIN(until - now, CPU_POLL), NSEC_PER_USEC)))
 			break;
 		err = cpu_clock_find(id, &c); /* it may have ended */
 		if (err)

@@ -71,7 +71,7 @@ static void dist_init(void)
 {
 	unsigned n = 32 * ((mmio_read32(gicd + GICD_TYPER) & 31) + 1);
 
-	n = MIN(n, NR_INTIDS);
+	n = MIN(n, (unsigned)NR_INTIDS);
 	mmio_write32(gicd + GICD_CTLR, 0);
 	dist_wait();
 	for (unsigned i = FIRST_SPI; i < n; i += 32) {
