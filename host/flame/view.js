@@ -223,5 +223,8 @@
 	document.addEventListener("keydown", pageKey);
 	scroll.addEventListener("scroll", redraw);
 	window.addEventListener("resize", resize);
+	/* A scroll bar of the window's that comes or goes changes the width, too. */
+	if (window.ResizeObserver)
+		new ResizeObserver(redraw).observe(scroll);
 	setEvent(0);
 }());
