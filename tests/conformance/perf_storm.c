@@ -10,10 +10,12 @@
 #define CHECK_SECONDS 900
 #include "perf_util.h"
 
+#include <inttypes.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -33,6 +35,10 @@ static struct {
 /* Shared by the threads of a process. A descriptor is in one slot at most, and each slot has a place for a ring. */
 static int slots[SLOTS];
 static char *places;
+
+/* Of some tracepoints; none on Linux. */
+static uint64_t tracepoints[3];
+static unsigned nr_tracepoints;
 
 /* Shared by all, as descriptors: two ends to pass events through, and a file of random bytes. */
 static int ends[2], noise;
@@ -92,20 +98,30 @@ static struct perf_event_attr any_kind(void)
 {
 	static const uint64_t raw[] = {0x00, 0x01, 0x08, 0x11};
 
-	switch (below(4)) {
+	switch (below(5)) {
 	case 0:
 		return perf_attr(PERF_TYPE_SOFTWARE, below(PERF_COUNT_SW_MAX));
 	case 1:
 		return perf_attr(PERF_TYPE_RAW, raw[below(ARRAY_SIZE(raw))]);
+	case 2:
+		if (nr_tracepoints)
+			return perf_attr(PERF_TYPE_TRACEPOINT, tracepoints[below(nr_tracepoints)]);
+		/* fallthrough */
 	default:
 		return perf_attr(PERF_TYPE_HARDWARE, below(2));
 	}
 }
 
+/* On Linux rarely: its way to a sample is longer than a short period, and it would get nowhere. */
 static void make_sampling(struct perf_event_attr *attr)
 {
+	unsigned rarely = check_on_linux() ? 10 : 1;
+
 	attr->freq = one_in(3);
-	attr->sample_period = attr->freq ? 1 + below(20000) : 2000 + below(50000);
+	attr->sample_period =
+		attr->freq ? 1 + below(20000 / rarely) : rarely * (2000 + below(50000));
+	if (attr->type == PERF_TYPE_TRACEPOINT)
+		attr->sample_period = 1 + below(20);
 	attr->sample_type = random_bits() & (PERF_SAMPLE_MAX - 1) &
 			    ~(uint64_t)PERF_SAMPLE_BRANCH_STACK & ~(uint64_t)PERF_SAMPLE_AUX &
 			    ~(uint64_t)PERF_SAMPLE_WEIGHT_STRUCT;
@@ -187,10 +203,14 @@ static void control_event(void)
 {
 	static const unsigned long plain[] = {PERF_EVENT_IOC_ENABLE, PERF_EVENT_IOC_DISABLE,
 					      PERF_EVENT_IOC_RESET};
-	uint64_t value = 2000 + below(30000);
+	uint64_t value = (check_on_linux() ? 20000 : 2000) + below(30000);
 
-	switch (below(7)) {
+	switch (below(8)) {
 	case 0:
+		ioctl(any_event(), PERF_EVENT_IOC_SET_FILTER,
+		      one_in(2) ? "common_pid > 7" : "prev_pid == 3 || next_prio != 120");
+		break;
+	case 4:
 		ioctl(any_event(), PERF_EVENT_IOC_REFRESH, below(5));
 		break;
 	case 1:
@@ -449,6 +469,16 @@ static void ignore_signal(int number)
 	(void)number;
 }
 
+static void find_tracepoint(const char *path)
+{
+	FILE *file = fopen(path, "r");
+
+	if (file && fscanf(file, "%" SCNu64, &tracepoints[nr_tracepoints]) == 1)
+		nr_tracepoints++;
+	if (file)
+		fclose(file);
+}
+
 static void make_ready(void)
 {
 	const struct sigaction ignore = {.sa_handler = ignore_signal, .sa_flags = SA_RESTART};
@@ -467,6 +497,12 @@ static void make_ready(void)
 	EXPECT_EQ(write(noise, bytes, sizeof(bytes)), sizeof(bytes));
 	for (int i = 0; i < SLOTS; i++)
 		slots[i] = -1;
+	if (check_on_linux())
+		return; /* with samples of the scheduler's tracepoints it gets nowhere here */
+	mount("tracefs", "/sys/kernel/tracing", "tracefs", 0, NULL); /* if it is not there yet */
+	find_tracepoint("/sys/kernel/tracing/events/sched/sched_switch/id");
+	find_tracepoint("/sys/kernel/tracing/events/sched/sched_wakeup/id");
+	find_tracepoint("/sys/kernel/tracing/events/raw_syscalls/sys_enter/id");
 }
 
 /* The last one is ended in the middle of what it does. */
@@ -536,7 +572,7 @@ static void storms(uint64_t seed)
 		pid_t pid = fork();
 
 		if (pid == 0) {
-			storm(seed, check_on_linux() ? 80 : 400);
+			storm(seed, check_on_linux() ? 50 : 400);
 			_exit(CHECK_OK);
 		}
 		EXPECT_EQ(waitpid(pid, &status, 0), pid);
