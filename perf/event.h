@@ -97,6 +97,10 @@ struct perf_event {
 	struct perf_event *halt_prev, *halt_next; /* in perf_cpu->halted */
 	struct port_timer timer;		  /* overflow of a clock, see software.c */
 
+	/* The task whose list it is on, or NULL: opener.c's mutex. */
+	struct port_task *opener;
+	struct perf_event *opener_prev, *opener_next;
+
 	/* Output of a root event. A copy writes into its root's ring. */
 	struct port_spinlock output_lock;	    /* held to write, and to change ring */
 	struct perf_ring *ring;			    /* holds a reference */

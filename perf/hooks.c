@@ -13,6 +13,7 @@
 #include "control.h"
 #include "inherit.h"
 #include "map.h"
+#include "opener.h"
 #include "registry.h"
 #include "sideband.h"
 #include "software.h"
@@ -26,6 +27,7 @@ int perf_init(void)
 	perf_registry_init();
 	perf_callchain_init();
 	perf_map_init();
+	perf_opener_init();
 	error = perf_context_init();
 	if (!error)
 		error = perf_software_init();

@@ -15,6 +15,7 @@
 #include "control.h"
 #include "inherit.h"
 #include "map.h"
+#include "opener.h"
 
 static const unsigned long all_flags =
 	PERF_FLAG_FD_NO_GROUP | PERF_FLAG_FD_OUTPUT | PERF_FLAG_PID_CGROUP | PERF_FLAG_FD_CLOEXEC;
@@ -249,12 +250,15 @@ static long open_event(struct opening *opening)
 				   &opening->event);
 	if (result)
 		return result;
+	perf_opener_add(opening->event);
 	result = check_can_sample(opening->event);
 	if (!result)
 		result = opening->task ? hold_context_of_task(opening)
 				       : hold_context_of_cpu(opening);
 	if (!result)
 		result = attach_and_install(opening);
+	if (result < 0)
+		perf_opener_remove(opening->event);
 	perf_event_put(opening->event);
 	return result;
 }
@@ -347,6 +351,7 @@ void perf_file_release(struct perf_event *event)
 {
 	struct perf_context *context = event->context;
 
+	perf_opener_remove(event);
 	port_mutex_lock(&context->mutex);
 	if (perf_context_detach(event, PERF_STATE_GONE, true))
 		perf_event_put(event);

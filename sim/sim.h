@@ -215,6 +215,9 @@ uint64_t sim_value(struct sim_task *task, int fd);
 
 long sim_ioctl(struct sim_task *task, int fd, unsigned int request, uintptr_t arg);
 
+/** prctl(2): all events that the task has opened. */
+void sim_task_events(struct sim_task *task, bool enable);
+
 /** ioctl with a pointer to @size bytes, copied there and back. */
 long sim_ioctl_ptr(struct sim_task *task, int fd, unsigned int request, void *arg, size_t size);
 

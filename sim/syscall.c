@@ -122,6 +122,18 @@ long sim_ioctl(struct sim_task *task, int fd, unsigned int request, uintptr_t ar
 	return sim_do(task, do_ioctl, (uintptr_t)fd, request, arg, 0, 0, 0);
 }
 
+static long do_task_events(struct sim_task *task, const uintptr_t *arg)
+{
+	(void)task;
+	perf_prctl_events(arg[0] != 0);
+	return 0;
+}
+
+void sim_task_events(struct sim_task *task, bool enable)
+{
+	(void)sim_do(task, do_task_events, enable, 0, 0, 0, 0, 0);
+}
+
 long sim_ioctl_ptr(struct sim_task *task, int fd, unsigned int request, void *arg, size_t size)
 {
 	unsigned char *user = sim_user(task) + ARGUMENTS / 4;

@@ -147,6 +147,10 @@ long sys_prctl(const u64 a[6])
 		return no_new_privs(a, true);
 	case PR_GET_NO_NEW_PRIVS:
 		return no_new_privs(a, false);
+	case PR_TASK_PERF_EVENTS_ENABLE:
+	case PR_TASK_PERF_EVENTS_DISABLE:
+		perf_prctl_events((int)a[0] == PR_TASK_PERF_EVENTS_ENABLE);
+		return 0;
 	case PR_GET_TID_ADDRESS:
 		return put_user(t->clear_child_tid, (u64 *)a[1]);
 	default:

@@ -2,6 +2,8 @@
 /* read(2) and the ioctls of counting events. */
 #include "perf_util.h"
 
+#include <sys/prctl.h>
+
 #define TURNS 100000
 
 TEST(count_is_exact, "SLICE-IN SLICE-OUT SLICE-FILTER")
@@ -79,6 +81,44 @@ TEST(reset_zeroes_the_count_only, "CTL-RESET")
 	EXPECT_EQ(read(fd, v, sizeof(v)), sizeof(v));
 	EXPECT_EQ(v[0], 0);
 	EXPECT_EQ(v[1], enabled);
+}
+
+/* All that this thread has opened, siblings too, and nothing that another has. */
+TEST(prctl_on_ones_own_events, "CTL-IOCTL")
+{
+	struct perf_event_attr attr = instructions_u();
+	int own[2], back[2], others;
+	pid_t child;
+	char c;
+
+	own[0] = open_or_skip(&attr, 0, -1, -1);
+	own[1] = open_or_skip(&attr, 0, -1, own[0]);
+	EXPECT(own[0] >= 0 && own[1] >= 0);
+	EXPECT_EQ(pipe(back), 0);
+	EXPECT_EQ(prctl(PR_TASK_PERF_EVENTS_ENABLE), 0);
+	spin(TURNS);
+	EXPECT(read_count(own[0]) >= 2 * TURNS && read_count(own[1]) >= 2 * TURNS);
+	child = fork();
+	if (child == 0) {
+		struct perf_event_attr its = instructions_u();
+
+		others = perf_open(&its, getppid(), -1, -1, 0);
+		(void)!write(back[1], prctl(PR_TASK_PERF_EVENTS_DISABLE) ? "n" : "y", 1);
+		_exit(others < 0);
+	}
+	EXPECT_EQ(read(back[0], &c, 1), 1);
+	EXPECT_EQ(c, 'y');
+	EXPECT_EQ(waitpid(child, NULL, 0), child);
+	EXPECT_EQ(ioctl(own[0], PERF_EVENT_IOC_RESET, 0), 0);
+	spin(TURNS);
+	EXPECT(read_count(own[0]) >= 2 * TURNS); /* still enabled */
+	EXPECT_EQ(prctl(PR_TASK_PERF_EVENTS_DISABLE), 0);
+	for (int i = 0; i < 2; i++) {
+		uint64_t count = read_count(own[i]);
+
+		spin(TURNS);
+		EXPECT_EQ(read_count(own[i]), count);
+	}
 }
 
 TEST(every_format, "CTL-READ CTL-ID")

@@ -51,6 +51,14 @@ static void expect(int fd, uint64_t value, uint64_t enabled)
 	assert_count(timed.running, enabled);
 }
 
+static uint64_t value_of_other(int fd)
+{
+	struct timed timed;
+
+	assert_int_equal(sim_read(target, fd, &timed, sizeof(timed)), sizeof(timed));
+	return timed.value;
+}
+
 static void control(int fd, unsigned int request)
 {
 	assert_int_equal(sim_ioctl(monitor, fd, request, 0), 0);
@@ -328,6 +336,44 @@ static void ioctl_errors(void **state)
 	expect(fd, 10 * RATE, 10);
 }
 
+/*
+ * PR_TASK_PERF_EVENTS_*: what the calling task has opened, on whomever, and nothing that others
+ * have; not what has been closed, nor what could not be opened. [CTL-IOCTL]
+ */
+static void events_by_their_opener(void **state)
+{
+	struct perf_event_attr attr = attr_of(PERF_COUNT_HW_INSTRUCTIONS, true);
+	int others, on_target, on_cpu, closed;
+
+	(void)state;
+	two_tasks();
+	others = (int)sim_open(target, &attr, 0, -1, -1, 0);
+	on_target = open_on_target(&attr, -1);
+	closed = open_on_target(&attr, -1);
+	on_cpu = (int)sim_open(monitor, &attr, -1, 1, -1, 0);
+	assert_true(others >= 0 && on_cpu >= 0);
+	assert_int_equal(sim_open(monitor, &attr, sim_tid(target), -1, 99, 0), -EBADF);
+	attr.config = PERF_COUNT_HW_MAX;
+	assert_true(sim_open(monitor, &attr, sim_tid(target), -1, -1, 0) < 0);
+	assert_int_equal(sim_close(monitor, closed), 0);
+
+	sim_task_events(monitor, true);
+	sim_run(1, 30);
+	expect(on_target, 30 * RATE, 30);
+	assert_count(read_timed(on_cpu).value, 30 * RATE);
+	assert_count(value_of_other(others), 0);
+	sim_task_events(target, false); /* its own: nothing of the monitor's */
+	sim_run(1, 10);
+	expect(on_target, 40 * RATE, 40);
+	sim_task_events(monitor, false);
+	sim_run(1, 50);
+	expect(on_target, 40 * RATE, 40);
+	sim_task_events(target, true);
+	sim_run(1, 5);
+	expect(on_target, 40 * RATE, 40);
+	assert_count(value_of_other(others), 5 * RATE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -337,6 +383,7 @@ int main(void)
 		clean_test(not_enabled_by_exec),    clean_test(group_enabled_by_exec),
 		clean_test(removed_by_exec),	    clean_test(group_flag),
 		clean_test(sibling_follows_leader), clean_test(ioctl_errors),
+		clean_test(events_by_their_opener),
 	};
 
 	sim_boot(&(struct sim_config){.pmu = {{.counters = 7}}});

@@ -5,7 +5,7 @@
  * Four groups of calls:
  *
  *   start-up       perf_init(), perf_cpu_online(), perf_cpu_offline()
- *   system call    perf_sys_event_open()
+ *   system calls   perf_sys_event_open(), perf_prctl_events()
  *   files          perf_file_*() and perf_map_*() on the struct perf_event that
  *                  port_fd_install() put behind a descriptor
  *   hooks          called as things happen to a task
@@ -58,6 +58,13 @@ void perf_cpu_offline(void);
  * Context: sleep. Returns the new descriptor or a negative errno value.
  */
 long perf_sys_event_open(uintptr_t attr, int pid, int cpu, int group_fd, unsigned long flags);
+
+/**
+ * prctl(2), PR_TASK_PERF_EVENTS_ENABLE and PR_TASK_PERF_EVENTS_DISABLE: all
+ * events that the current task has opened and that are not closed yet, with
+ * their inherited copies. Context: sleep. (The call itself returns 0.)
+ */
+void perf_prctl_events(bool enable);
 
 /* ------------------------------------------------------------------ files */
 
@@ -144,6 +151,7 @@ struct perf_task {
 	_Atomic(struct perf_context *) context; /**< its events, if it ever had any */
 	atomic_bool exiting;
 	uint32_t migrations; /**< not yet counted; its run queue's lock protects it */
+	struct perf_event *opened; /**< the events that it has opened */
 };
 
 /**
@@ -187,6 +195,7 @@ static inline void perf_task_init(struct perf_task *task, struct port_task *owne
 	atomic_init(&task->context, NULL);
 	atomic_init(&task->exiting, false);
 	task->migrations = 0;
+	task->opened = NULL;
 }
 
 /**
