@@ -23,6 +23,8 @@ static ssize_t null_write(struct file *f, const void *ubuf, size_t n, loff_t *po
 	return (ssize_t)n;
 }
 
+#define LONG_PART 65536UL /* others may run after so much */
+
 /* A position has no meaning, and is 0. */
 static loff_t null_llseek(struct file *f, loff_t off, int whence)
 {
@@ -34,9 +36,21 @@ static loff_t null_llseek(struct file *f, loff_t off, int whence)
 
 static ssize_t zero_read(struct file *f, void *ubuf, size_t n, loff_t *pos)
 {
+	size_t done = 0;
+
 	(void)f;
 	(void)pos;
-	return io_clear(ubuf, n) ? -EFAULT : (ssize_t)n;
+	while (done < n) {
+		size_t part = MIN(n - done, LONG_PART);
+
+		if (io_clear((char *)ubuf + done, part))
+			return done ? (ssize_t)done : -EFAULT;
+		done += part;
+		sched_let_others_run();
+		if (done < n && signal_pending(current))
+			break;
+	}
+	return (ssize_t)done;
 }
 
 /* A private mapping is anonymous memory, without the file; nothing here could be shared. */
@@ -73,7 +87,8 @@ static ssize_t random_read(struct file *f, void *ubuf, size_t n, loff_t *pos)
 		if (io_copy_out((char *)ubuf + done, buf, len))
 			return done ? (ssize_t)done : -EFAULT;
 		done += len;
-		if (fatal_signal_pending(current))
+		sched_let_others_run();
+		if (done < n && signal_pending(current))
 			break;
 	}
 	return (ssize_t)done;

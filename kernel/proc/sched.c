@@ -525,9 +525,17 @@ void schedule_tail(struct task *prev)
 	task_first_run();
 }
 
-bool need_resched(void)
+void sched_let_others_run(void)
 {
-	return READ_ONCE(current->need_resched);
+	if (READ_ONCE(current->need_resched))
+		schedule();
+	if (!turn_over())
+		return;
+	irq_disable();
+	big_unlock();
+	turn_pass();
+	irq_enable(); /* what is pending is handled here */
+	big_lock();
 }
 
 /* The timer interrupt, after the timers that were due. Returns when it wants the next one. */

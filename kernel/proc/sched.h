@@ -107,8 +107,8 @@ void sched_timer_interrupt(struct pt_regs *regs);
 /* In a ktimer's handler: what the timer interrupt interrupted. */
 struct pt_regs *timer_interrupted_regs(void);
 
-/* The return-to-user and interrupt-exit paths ask. */
-bool need_resched(void);
+/* In the midst of a long system call: whoever has waited for this CPU goes first. Only the big lock is held. */
+void sched_let_others_run(void);
 void sched_init_cpu(unsigned cpu);		/* makes the idle task of the CPU that calls, becomes it */
 void sched_idle_loop(void) __noreturn;		/* the end of boot on each CPU */
 

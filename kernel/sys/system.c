@@ -72,6 +72,7 @@ long sys_getrandom(const u64 a[6])
 	while (done < n) {
 		size_t part = MIN(n - done, sizeof(bytes));
 
+		sched_let_others_run();
 		if (done && signal_pending(current))
 			break;
 		random_bytes(bytes, part);

@@ -114,7 +114,25 @@ TEST(two_share_a_cpu, "")
 		EXPECT_BETWEEN(work[i * 16] * 100 / sum, 25, 42);
 }
 
-TEST(sleeper_is_not_starved, "")
+static void spin_for_ever(void)
+{
+	for (;;)
+		;
+}
+
+/* Each call takes a tenth of a second and more. */
+static void make_long_calls(void)
+{
+	static char room[16 << 20];
+
+	for (;;) {
+		if (syscall(SYS_getrandom, room, sizeof(room), 0) < 0)
+			_exit(1);
+	}
+}
+
+/* A hundred milliseconds of sleep, in pieces, on one CPU with somebody busy. */
+static void sleep_beside(void (*busy)(void))
 {
 	cpu_set_t set = only(0);
 	struct timespec from, to, ts = {0, 5000000};
@@ -122,10 +140,8 @@ TEST(sleeper_is_not_starved, "")
 
 	EXPECT_EQ(sched_setaffinity(0, sizeof(set), &set), 0);
 	pid = fork();
-	if (pid == 0) {
-		for (;;)
-			;
-	}
+	if (pid == 0)
+		busy();
 	clock_gettime(CLOCK_MONOTONIC, &from);
 	for (int i = 0; i < 20; i++)
 		nanosleep(&ts, NULL);
@@ -133,6 +149,16 @@ TEST(sleeper_is_not_starved, "")
 	kill(pid, SIGKILL);
 	long ms = (to.tv_sec - from.tv_sec) * 1000 + (to.tv_nsec - from.tv_nsec) / 1000000;
 	EXPECT_BETWEEN(ms, 99, 180);
+}
+
+TEST(sleeper_is_not_starved, "")
+{
+	sleep_beside(spin_for_ever);
+}
+
+TEST(long_calls_let_others_run, "")
+{
+	sleep_beside(make_long_calls);
 }
 
 TEST(yield_lets_the_other_run, "")
