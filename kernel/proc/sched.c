@@ -435,6 +435,8 @@ static void switch_away(bool yield)
 	struct runqueue *rq = this_rq();
 	u64 now = clock_ns();
 
+	if (unlikely(kstack_spoiled(prev)))
+		panic("the kernel stack of %s (%d) was too small", prev->comm, prev->tid);
 	if (unlikely(now >= load_next_sample))
 		sample_load(now);
 	next = pick_next(rq, prev, now, yield);

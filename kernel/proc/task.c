@@ -238,6 +238,7 @@ struct task *task_alloc(void)
 		return NULL;
 	}
 	t->kstack = page_addr(stack);
+	*(u64 *)t->kstack = KSTACK_END;
 	t->refs = 1;
 	t->state = TASK_UNINTERRUPTIBLE;
 	task_init_common(t);

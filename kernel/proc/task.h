@@ -203,6 +203,17 @@ static inline pid_t task_pid(const struct task *t)
 {
 	return t->proc->pid;
 }
+/*
+ * Kernel stacks have no unmapped page below them: the direct map is made of large blocks. Instead,
+ * an interrupt that comes when fewer than KSTACK_MARGIN bytes are left is a panic, and so is a switch
+ * away from a task whose stack's lowest word is no longer KSTACK_END.
+ */
+#define KSTACK_MARGIN 1024
+#define KSTACK_END    0x5441434b454e4421ULL
+static inline bool kstack_spoiled(const struct task *t)
+{
+	return t->kstack && *(const u64 *)t->kstack != KSTACK_END;
+}
 /* Holds between "it has begun to exit" and the last reference: kstack and task_regs() may be gone. */
 static inline bool task_is_dead(const struct task *t)
 {

@@ -212,8 +212,19 @@ void trap_el0_irq(struct pt_regs *regs)
 	acct_leave_kernel();
 }
 
+/* Is there little left of the task's stack, or less than nothing? The boot threads' are not its. */
+static bool stack_is_full(const struct pt_regs *regs)
+{
+	const char *end = current->kstack;
+
+	return end && (const char *)regs - end < KSTACK_MARGIN;
+}
+
 void trap_el1_irq(struct pt_regs *regs)
 {
+	if (unlikely(stack_is_full(regs)))
+		panic_regs(regs, "the kernel stack of %s (%d) is too small", current->comm,
+			   current->tid);
 	gic_handle(regs);
 }
 
