@@ -30,9 +30,9 @@ extern bool turn_is_over;
 void turns_init(void);
 
 /*
- * The CPU has something to do. `soon`: before those who wait already. Any
- * context that holds neither the timers' locks nor is without the turn, but for a
- * CPU that asks for itself.
+ * The CPU has something to do. `soon`: before those who wait already, unless it
+ * has used more than its share lately. Any context that holds neither the timers'
+ * locks nor is without the turn, but for a CPU that asks for itself.
  */
 void turn_want(unsigned cpu, bool soon);
 
