@@ -4,6 +4,8 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "budget.h"
 #include "output.h"
@@ -31,6 +33,8 @@ static const char help[] =
 	"The commands run in the current folder, without a terminal. The exit status is 0 if all counts\n"
 	"are within their tolerances, 100 if one is not, and that of the first command that failed.\n"
 	"docs/ci.md says what can move a count, and has examples for CI services.\n";
+
+enum { LARGEST = 1 << 20 }; /* of a file, in bytes */
 
 struct request {
 	bool update;
@@ -108,14 +112,32 @@ static void parse(struct request *request, char **argv)
 				"follows --; in FILE they can be edited");
 }
 
-/* Reads FILE. One that is not there is an empty one if it is to be written. */
+/* What is in a file, which may be a pipe. Larger than LARGEST is none of ours. */
+static char *read_text(FILE *file, const char *path, size_t *size)
+{
+	char *text = malloc(LARGEST + 1);
+
+	if (!text)
+		abort();
+	*size = fread(text, 1, LARGEST + 1, file);
+	if (ferror(file))
+		die(EXIT_USAGE, "cannot read %s: %s", path, strerror(errno));
+	if (*size > LARGEST)
+		die(EXIT_USAGE, "%s is too large to be a budget's file", path);
+	return text;
+}
+
+/* Reads FILE. One that is not there, or is empty, is one without sections if it is to be written. */
 static void read_budget(struct budget *budget, const struct request *request)
 {
 	FILE *file = fopen(request->path, "re");
-	char *text = NULL, *problem;
-	size_t size = 0;
+	char *text, *problem;
+	struct stat st;
+	size_t size;
 
 	*budget = (struct budget){.nr_entries = 0};
+	if (file && request->update && (fstat(fileno(file), &st) || !S_ISREG(st.st_mode)))
+		die(EXIT_USAGE, "%s is no file that can be written anew", request->path);
 	if (!file && errno == ENOENT && request->update && request->command)
 		return;
 	if (!file && errno == ENOENT && request->command)
@@ -123,24 +145,14 @@ static void read_budget(struct budget *budget, const struct request *request)
 		    request->path);
 	if (!file)
 		die(EXIT_USAGE, "cannot read %s: %s", request->path, strerror(errno));
-	errno = 0;
-	if (getdelim(&text, &size, EOF, file) < 0 && errno)
-		die(EXIT_USAGE, "cannot read %s: %s", request->path, strerror(errno));
-	size = (size_t)ftell(file);
-	problem = budget_parse(budget, text ? text : "", size);
-	if (problem)
-		die(EXIT_USAGE, "%s, %s", request->path, problem);
+	text = read_text(file, request->path, &size);
+	if (size || !request->update || !request->command) {
+		problem = budget_parse(budget, text, size);
+		if (problem)
+			die(EXIT_USAGE, "%s, %s", request->path, problem);
+	}
 	free(text);
 	fclose(file);
-}
-
-static void write_budget(const struct budget *budget, const char *path)
-{
-	struct output output;
-
-	output_begin(&output, path);
-	budget_print(budget, output.file);
-	output_finish(&output);
 }
 
 static bool same(const char *a, const char *b)
@@ -274,24 +286,48 @@ static int take_named(struct budget *budget, const struct request *request,
 	return status;
 }
 
+/*
+ * Writes what has been recorded. Others may have written the file since it was read, as with
+ * make -j, and that stays: one after the other reads the file again and puts its own there.
+ */
+static void write_budget(struct budget *budget, const struct request *request,
+			 struct output *output)
+{
+	int lock = output_lock(output);
+	struct budget now;
+
+	read_budget(&now, request);
+	budget_merge(&now, budget);
+	budget_print(&now, output->file);
+	output_finish(output);
+	budget_free(&now);
+	if (lock >= 0)
+		close(lock);
+}
+
 int budget_main(const struct options *options)
 {
 	struct request request;
 	struct budget budget;
+	struct output output;
 	int status;
 
 	parse(&request, options->command);
 	read_budget(&budget, &request);
+	if (request.update)
+		output_begin(&output, request.path);
 	if (request.command)
 		status = take(&request, entry_of_command(&budget, &request, options), options);
 	else
 		status = take_named(&budget, &request, options);
-	if (request.update && status == 0)
-		write_budget(&budget, request.path);
-	else if (request.update)
+	if (request.update && status == 0) {
+		write_budget(&budget, &request, &output);
+	} else if (request.update) {
 		say("%s is as it was", request.path);
-	else if (status == EXIT_OVER_BUDGET)
+		output_discard(&output);
+	} else if (status == EXIT_OVER_BUDGET) {
 		say("if that is meant to be so: tally budget --update %s", request.path);
+	}
 	budget_free(&budget);
 	return status;
 }

@@ -36,6 +36,7 @@ struct budget_entry {
 	unsigned int line; /* of its header, from 1; 0 if it is new */
 	struct budget_count *counts;
 	size_t nr_counts;
+	bool recorded; /* in this run */
 };
 
 struct budget {
@@ -58,6 +59,9 @@ struct budget_entry *budget_find(const struct budget *budget, const char *name);
 
 /* A new entry at the end; pointers to others are no longer good. */
 struct budget_entry *budget_add(struct budget *budget, const char *name);
+
+/* Puts the entries of `from` that have been recorded in the place of those of their names, or adds them. */
+void budget_merge(struct budget *to, struct budget *from);
 
 void budget_clear_counts(struct budget_entry *entry);
 

@@ -145,6 +145,7 @@ void budget_record(struct budget_entry *entry, struct budget_figures *figures)
 	budget_clear_counts(entry);
 	entry->counts = figures->counts;
 	entry->nr_counts = figures->nr_counts;
+	entry->recorded = true;
 	figures->counts = NULL;
 	figures->nr_counts = 0;
 }

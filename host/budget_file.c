@@ -48,6 +48,30 @@ struct budget_entry *budget_add(struct budget *budget, const char *name)
 	return entry;
 }
 
+/* All but the name and the comments, which are the file's, changes places. */
+static void swap_entries(struct budget_entry *a, struct budget_entry *b)
+{
+	struct budget_entry old = *a;
+
+	*a = *b;
+	a->name = old.name;
+	a->comments = old.comments;
+	old.name = b->name;
+	old.comments = b->comments;
+	*b = old;
+}
+
+void budget_merge(struct budget *to, struct budget *from)
+{
+	for (size_t i = 0; i < from->nr_entries; i++) {
+		struct budget_entry *entry = &from->entries[i];
+		struct budget_entry *old = budget_find(to, entry->name);
+
+		if (entry->recorded)
+			swap_entries(old ? old : budget_add(to, entry->name), entry);
+	}
+}
+
 bool budget_name_is_good(const char *name)
 {
 	if (!*name || *name == ' ' || name[strlen(name) - 1] == ' ')
@@ -197,7 +221,8 @@ static char *take_pair(struct reader *reader, char *line)
 	char *equals = find_equals(line, count), *problem, *placed;
 
 	if (!equals)
-		return textf("line %u: '%s' is neither [NAME] nor KEY = VALUE", reader->line, line);
+		return textf("line %u: '%.40s' is neither [NAME] nor KEY = VALUE", reader->line,
+			     line);
 	*equals = '\0';
 	line = trim(line);
 	equals = trim(equals + 1);

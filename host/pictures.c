@@ -215,12 +215,12 @@ static int draw(const struct options *options, bool flamegraph)
 	int status;
 
 	parse(&request, options->command, flamegraph);
+	output_begin(&output, file_of(&request));
 	if (request.command)
 		record(&recording, &request, options);
 	else
 		recording_read(&recording, options, request.input ? request.input : "perf.data");
 	title = request.title ? request.title : *recording.command ? recording.command : "tally";
-	output_begin(&output, file_of(&request));
 	write_out(&request, &recording.profile, title, output.file);
 	output_finish(&output);
 	if (strcmp(file_of(&request), "-") != 0)

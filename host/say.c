@@ -13,12 +13,22 @@
 int say_verbose;
 const char *say_about;
 
+/* What came from a file's name or contents shall not move the cursor. */
+static void make_harmless(char *text)
+{
+	for (; *text; text++) {
+		if ((unsigned char)*text < ' ' && *text != '\n' && *text != '\t')
+			*text = '?';
+	}
+}
+
 static void vsay(const char *fmt, va_list args)
 {
 	int saved = errno;
 	char *text;
 
 	if (vasprintf(&text, fmt, args) >= 0) {
+		make_harmless(text);
 		fprintf(stderr, "tally: %s%s\n", say_about ? say_about : "", text);
 		free(text);
 	}

@@ -253,6 +253,44 @@ static void test_tolerance(void **state)
 	assert_true(is_over("0.65", "0.66", NULL));
 }
 
+/* Two that record at the same time: each keeps what the other has written, and all comments. */
+static void test_merge(void **state)
+{
+	static const char after[] = "format = 1\n"
+				    "# Kept.\n"
+				    "[mine]\n"
+				    "command = new\n"
+				    "count e = 2\n"
+				    "\n"
+				    "[other's]\n"
+				    "command = new\n"
+				    "\n"
+				    "[added]\n"
+				    "command = added\n";
+	static const char now[] = "format = 1\n# Kept.\n[mine]\ncommand = old\noptions = --smp=2\n"
+				  "[other's]\ncommand = new\n";
+	static const char ours[] = "format = 1\n[mine]\ncommand = new\ncount e = 2\n"
+				   "[other's]\ncommand = old\n[added]\ncommand = added\n";
+	struct budget file, budget, expected;
+	char *text, *wanted;
+
+	(void)state;
+	assert_null(budget_parse(&file, now, strlen(now)));
+	assert_null(budget_parse(&budget, ours, strlen(ours)));
+	assert_null(budget_parse(&expected, after, strlen(after)));
+	budget_find(&budget, "mine")->recorded = true;
+	budget_find(&budget, "added")->recorded = true;
+	budget_merge(&file, &budget);
+	text = printed(&file);
+	wanted = printed(&expected);
+	assert_string_equal(text, wanted);
+	free(wanted);
+	free(text);
+	budget_free(&expected);
+	budget_free(&budget);
+	budget_free(&file);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -263,6 +301,7 @@ int main(void)
 		cmocka_unit_test(test_words_by_hand),
 		cmocka_unit_test(test_figures),
 		cmocka_unit_test(test_tolerance),
+		cmocka_unit_test(test_merge),
 	};
 
 	return cmocka_run_group_tests_name("budget", tests, NULL, NULL);

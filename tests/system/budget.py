@@ -6,7 +6,7 @@ import re
 import subprocess
 import tempfile
 
-from harness import Terminal, equal, finish, matches, report, run, skip
+from harness import TALLY, Terminal, equal, finish, matches, report, run, skip
 
 try:
     import yaml
@@ -149,6 +149,24 @@ for name, words, sentence in (("no-file-named", [], "budget needs the name of it
     got = budget(*words)
     report(name, got[0] == 2 and sentence in got[2], got)
 equal("help", budget("--help")[0], 0)
+
+got = budget("-u", "nowhere/b.txt", "--", "sh", "-c", "echo begun")
+equal("told-before-recording", got, (125, b"", "tally: cannot write nowhere/b.txt: No such file or directory\n"))
+
+# A file that comes through a pipe, with bytes that are no UTF-8. It can be compared.
+piped = b"format = 1\n# \xff\n[grows]\ncommand = ./grows\ncount instructions:u = 998\n"
+got = budget("/dev/stdin", stdin=piped)
+equal("through-a-pipe", (got[0], got[2]), (0, "tally: grows: instructions:u 998, as recorded\n"))
+got = budget("-u", "/dev/stdin", stdin=piped)
+equal("pipes-are-not-updated", (got[0], got[2]), (2, "tally: /dev/stdin is no file that can be written anew\n"))
+equal("endless-file", budget("/dev/zero")[0], 2)
+
+# Two at once, in one file: both are there.
+both = [subprocess.Popen([*TALLY, "budget", "-u", "both.txt", "-n", name, "--", "./grows"], stderr=subprocess.DEVNULL)
+        for name in ("one", "two")]
+equal("two-at-once", [process.wait() for process in both], [0, 0])
+equal("two-at-once-file", sorted(re.findall(r"^\[(.*)\]$", text_of("both.txt"), re.M)), ["one", "two"])
+os.remove("both.txt")
 
 # The examples of docs/ci: YAML, and the shell's lines in it.
 for name in ("github", "gitlab"):

@@ -265,6 +265,12 @@ for name, words in (("empty", "there are no samples in empty.data"), ("short", "
     if name in ("short", "wrong"):
         report(f"{name}-recording-in-perf's-words (PIC-BAD)", len(got[2].splitlines()) > 1, got)
 equal("bad-recordings-touch-nothing (PIC-BAD)", page_data("hostile.html")[1], before)
+before = sorted(os.listdir("."))
+got = tally("export", "--collapsed", "-e", "nonsense")
+report("no-such-event", got[0] == 2 and "there is no event nonsense in the recording" in got[2], got)
+equal("no-such-event-leaves-nothing (PIC-BAD)", sorted(os.listdir(".")), before)
+got = tally("flamegraph", "-o", "nowhere/page.html", "--", "sh", "-c", "echo begun")
+equal("told-before-recording (PIC-BAD)", got, (125, b"", "tally: cannot write nowhere/page.html: No such file or directory\n"))
 got = tally("flamegraph", "-o", "failed.html", "--", "sh", "-c", "./weights alone 20; exit 3")
 report("failing-command (PIC-ONE)", got[0] == 3 and share(stacks(page_data("failed.html")[0]), "fifty") > 10, got)
 terminal = Terminal("flamegraph", "-o", "ended.html", "--", "sh", "-c", "echo begun; while :; do :; done")
