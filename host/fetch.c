@@ -20,6 +20,9 @@
 #include "rootfs.h"
 #include "say.h"
 
+/* apt takes what is no package's name for a pattern, and one with a point in it fits many names. */
+static const char names_only[] = "--aptopt=APT::Cmd::Pattern-Only \"true\"";
+
 /*
  * While the packages still lie there: what they want to have done when they are installed, as a
  * file in the archive.
@@ -111,7 +114,8 @@ static pid_t start_mmdebstrap(const char *packages, int out, int err)
 		dup2(out, STDOUT_FILENO);
 		dup2(err, STDERR_FILENO);
 		execlp("mmdebstrap", "mmdebstrap", "--arch=arm64", "--variant=extract",
-		       "--format=tar", keep_scripts, include, rootfs_suite, "-", mirror, NULL);
+		       "--format=tar", keep_scripts, names_only, include, "--", rootfs_suite, "-",
+		       mirror && *mirror ? mirror : NULL, NULL);
 		_exit(errno == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXEC);
 	}
 	if (pid < 0)

@@ -159,13 +159,16 @@ static void keep(struct options *options, int option, const char *value)
 		  value ? textf("--%s=%s", entry->name, value) : textf("--%s", entry->name));
 }
 
-/* Names as Debian's policy has them (5.6.1); anything else could be more than a name to apt. */
+/*
+ * Names as Debian's policy has them (5.6.1); anything else could be more than a name to apt, and so
+ * could a last "-": not this one.
+ */
 static void add_package(struct texts *texts, const char *name)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
 	size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789+-.");
 
-	if (length < 2 || name[length] || !strchr(letters, *name))
+	if (length < 2 || name[length] || !strchr(letters, *name) || name[length - 1] == '-')
 		die(EXIT_USAGE, "--package takes the name of a Debian package, not '%s'", name);
 	texts_add(texts, name);
 }

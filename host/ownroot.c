@@ -271,7 +271,7 @@ void ownroot_find(struct ownroot *root, const char *path)
 		root->key = hash_text(HASH_START, "none 1");
 		return;
 	}
-	root->key = hash_text(HASH_START, "own root 1");
+	root->key = hash_text(HASH_START, "own root 2");
 	if (stat(path, &st) || access(path, R_OK | (S_ISDIR(st.st_mode) ? X_OK : 0)))
 		die(EXIT_TALLY, "cannot read --root %s: %s", path, strerror(errno));
 	if (S_ISDIR(st.st_mode)) {

@@ -18,15 +18,15 @@
 #include "rootfs.h"
 #include "tree.h"
 
-enum { MAX_PATH = 2048, MAX_LINKS = 40 };
+enum { MAX_PATH = 2048, MAX_NAME = 255, MAX_LINKS = 40 };
 
 /* What is at a path of the image. */
 struct tree_place {
 	UT_hash_handle hh;
-	mode_t type;	 /* S_IF... */
-	uint32_t inode;	 /* of a regular file */
-	uint64_t header; /* and where it is in the archive */
-	char *target;	 /* of a symbolic link */
+	mode_t type;		 /* S_IF... */
+	uint64_t header;	 /* of a regular file: where it is in the archive, */
+	struct newc_entry entry; /* and what it is; `path` is not kept */
+	char *target;		 /* of a symbolic link */
 	char path[];
 };
 
@@ -105,7 +105,7 @@ static bool resolve(struct tree *w, const char *from, char to[MAX_PATH])
 			used = slash ? (size_t)(slash - to) : 0;
 			to[used] = '\0';
 		} else if (length != 1 || *part != '.') {
-			if (used + length + 2 > MAX_PATH)
+			if (length > MAX_NAME || used + length + 2 > MAX_PATH)
 				return false;
 			used += (size_t)sprintf(to + used, "%s%.*s", used ? "/" : "", (int)length,
 						part);
@@ -128,13 +128,18 @@ static bool resolve(struct tree *w, const char *from, char to[MAX_PATH])
 	}
 }
 
-/* What the guest's kernel, or PID 1, has there itself. */
-static bool is_left_out(const char *path)
+/* What the guest's kernel, or PID 1, has there itself; and that it needs a folder for. */
+static bool is_left_out(const char *path, mode_t mode)
 {
 	static const char *const folders[] = {"dev/", "proc/", "run/", "sys/"};
 
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
-		if (strncmp(path, folders[i], strlen(folders[i])) == 0)
+		size_t length = strlen(folders[i]);
+
+		if (strncmp(path, folders[i], length) == 0)
+			return true;
+		if (!S_ISDIR(mode) && strlen(path) == length - 1 &&
+		    strncmp(path, folders[i], length - 1) == 0)
 			return true;
 	}
 	return !*path || strcmp(path, "init") == 0;
@@ -175,7 +180,7 @@ static void add_contents(struct tree *w, const struct tree_item *item, const cha
 static void add_link(struct tree *w, const struct newc_entry *entry, const char *link)
 {
 	char path[MAX_PATH];
-	struct newc_entry name = *entry;
+	struct newc_entry name;
 	struct tree_place *place = resolve(w, link, path) ? find(w, path) : NULL;
 
 	if (!place) {
@@ -184,15 +189,15 @@ static void add_link(struct tree *w, const struct newc_entry *entry, const char 
 		newc_symlink(w->out, entry->path, place->target, entry->mtime);
 		note(w, entry->path, S_IFLNK)->target = strdup(place->target);
 	} else if (S_ISREG(place->type)) {
-		uint32_t inode = place->inode;
 		uint64_t header = place->header;
 
-		name.inode = inode;
+		name = place->entry; /* a link in an archive may have another mode, of no meaning */
+		name.path = entry->path;
 		name.size = 0;
 		newc_entry(w->out, &name);
 		newc_is_linked(w->out, header);
 		place = note(w, entry->path, S_IFREG);
-		place->inode = inode;
+		place->entry = name;
 		place->header = header;
 	}
 }
@@ -239,7 +244,7 @@ void tree_add(struct tree *w, const struct tree_item *item)
 			  item->path);
 		return;
 	}
-	if (is_left_out(path))
+	if (is_left_out(path, item->mode))
 		return;
 	if (w->out->size + item->size > w->limit) {
 		if (!is_for_other_machine(w))
@@ -269,7 +274,8 @@ void tree_add(struct tree *w, const struct tree_item *item)
 		entry.size = item->size;
 		newc_entry(w->out, &entry);
 		place = note(w, path, S_IFREG);
-		place->inode = w->out->inode;
+		place->entry = entry;
+		place->entry.inode = w->out->inode;
 		place->header = w->out->entry;
 		add_contents(w, item, path);
 	}

@@ -55,7 +55,9 @@ try:
     equal("unknown: status", (status, out), (125, ""))
     matches("unknown: message", err, "\ntally: there is no package no-such-package for arm64 in Debian "
             "[a-z]+\n$")
-    for name in ("a b", "-y", "a,b", "~x", "A"):
+    matches("no pattern", with_packages(["sqlite.-tools"], "true")[2],
+            "\ntally: there is no package sqlite.-tools for arm64 in Debian [a-z]+\n$")
+    for name in ("a b", "-y", "a,b", "~x", "A", "bash-"):
         status, out, err = with_packages([name], "true")
         equal(f"no name: {name}", (status, err),
               (2, f"tally: --package takes the name of a Debian package, not '{name}'\n"))

@@ -68,7 +68,7 @@ def check(name, root, user, group, options=()):
 
 def add(tar, name, text=None, target=None, kind=None):
     entry = tarfile.TarInfo(name)
-    entry.mode = 0o755
+    entry.mode = 0 if kind == tarfile.LNKTYPE else 0o755
     entry.type = kind or (tarfile.SYMTYPE if target else tarfile.REGTYPE if text else tarfile.DIRTYPE)
     entry.linkname = target or ""
     entry.size = len(text or "")
@@ -93,6 +93,9 @@ def odd_tar(name):
         add(tar, "turned/", kind=tarfile.DIRTYPE)
         add(tar, "turned/file", text="in a folder")
         add(tar, "device", kind=tarfile.CHRTYPE)
+        add(tar, "dev", text="no folder")
+        add(tar, "proc", target="/srv")
+        add(tar, "n" * 255, text="a long name")
 
 
 def refused(name, root, pattern, status=125, options=()):
@@ -164,6 +167,9 @@ try:
     with tarfile.open(path("bad.tar"), "w") as tar:
         add(tar, "link", target="link2", kind=tarfile.LNKTYPE)
     refused("a hard link to nowhere", "bad.tar", "/link is a link to /link2, which is not there")
+    with tarfile.open(path("long.tar"), "w") as tar:
+        add(tar, "n" * 256, text="too long a name")
+    refused("a name of 256 bytes", "long.tar", "cannot be put in place: too long a path")
     refused("half a tar", "half.tar.gz", "--root half.tar.gz: ")
     refused("a device", "/dev/null", "neither a folder nor a file")
     os.mkdir(path("empty"))
