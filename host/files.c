@@ -85,7 +85,7 @@ static void make_parents(const char *to)
 		for (size_t i = 0; i < sizeof(given) / sizeof(given[0]); i++)
 			there = there || strcmp(path, given[i]) == 0;
 		if (!there && !is_system(path))
-			newc_directory(&archive, path + 1, 0755, 0);
+			newc_directory(&archive, path + 1, 0755, NEWC_TIME);
 		*slash = '/';
 	}
 	free(path);
@@ -134,7 +134,7 @@ static void add_parents(const char *to)
 			mode = 01777;
 		else if (strcmp(parent, "root") == 0)
 			mode = 0700;
-		newc_directory(&archive, parent, mode, 0);
+		newc_directory(&archive, parent, mode, NEWC_TIME);
 		free(parent);
 	}
 }

@@ -125,7 +125,7 @@ static void make_initrd(const struct plan *plan)
 	char *wrong = NULL;
 
 	newc_open(&archive, fd);
-	newc_file(&archive, "init", 0755, 0, plan->init, plan->init_size);
+	newc_file(&archive, "init", 0755, NEWC_TIME, plan->init, plan->init_size);
 	newc_align(&archive);
 	error = newc_flush(&archive);
 	if (!error && plan->modules)

@@ -93,10 +93,10 @@ static size_t fill_for(const struct newc *archive, size_t name)
 	return end ? NEWC_ALIGN - end : 0;
 }
 
-/* An entry that changes nothing (the root folder, once more) and takes up `size` bytes. */
+/* An entry that says nothing new (the root folder, once more) and takes up `size` bytes. */
 static void put_filler(struct newc *archive, size_t size)
 {
-	const struct newc_entry root = {.path = ".", .mode = S_IFDIR | 0755};
+	const struct newc_entry root = {.path = ".", .mode = S_IFDIR | 0755, .mtime = NEWC_TIME};
 
 	put_header(archive, &root, size - HEADER - sizeof("."));
 }

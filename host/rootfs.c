@@ -4,7 +4,7 @@
  * - /bin, /sbin and /lib are links into /usr, as on every Debian since bookworm.
  * - A hard link becomes a symbolic one: a reader of the archive need not know inode numbers.
  * - binutils' programs have their plain names (objdump), and not the long ones as well.
- * - No time is later than the guest's clock at its start (ROOTFS_TIME), and what has no time of
+ * - No time is later than the guest's clock at its start (NEWC_TIME), and what has no time of
  *   its own has that one, so that the same packages always make the same image.
  * - Everything belongs to root; there are no devices, which are the kernel's to show.
  */
@@ -25,7 +25,7 @@
 #include "rootfs.h"
 
 const char rootfs_suite[] = "bookworm";
-const char rootfs_version[] = "4";
+const char rootfs_version[] = "5";
 const char rootfs_linux_version[] = "4";
 
 const char rootfs_packages[] =
@@ -218,7 +218,7 @@ static void add_parents(struct image *image, const char *path)
 	for (const char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
 		snprintf(parent, sizeof(parent), "%.*s", (int)(slash - path), path);
 		if (first_time(image, parent))
-			newc_directory(&image->out, parent, 0755, ROOTFS_TIME);
+			newc_directory(&image->out, parent, 0755, NEWC_TIME);
 	}
 }
 
@@ -276,7 +276,7 @@ static uint32_t time_of(struct archive_entry *entry)
 {
 	time_t time = archive_entry_mtime(entry);
 
-	return time < 0 || time > ROOTFS_TIME ? ROOTFS_TIME : (uint32_t)time;
+	return time < 0 || time > NEWC_TIME ? NEWC_TIME : (uint32_t)time;
 }
 
 /* Copies a regular file out of the tar archive. Returns 0 or a negative errno. */
@@ -305,7 +305,7 @@ static void add_hard_link(struct image *image, const char *path, const char *tar
 	char to[4096] = "/";
 
 	place(image, target, to + 1, sizeof(to) - 1);
-	newc_symlink(&image->out, path, to, ROOTFS_TIME);
+	newc_symlink(&image->out, path, to, NEWC_TIME);
 }
 
 /* The postinst scripts are no part of the image. */
@@ -353,7 +353,7 @@ static int add_entry(struct image *image, struct archive *tar, struct archive_en
 	else if (type == AE_IFLNK)
 		newc_symlink(&image->out, path, archive_entry_symlink(entry), time_of(entry));
 	else if (type == AE_IFDIR)
-		newc_directory(&image->out, path, archive_entry_perm(entry) & 01777, ROOTFS_TIME);
+		newc_directory(&image->out, path, archive_entry_perm(entry) & 01777, NEWC_TIME);
 	else if (type == AE_IFREG)
 		return copy_file(tar, &image->out, path, entry);
 	return 0;
@@ -374,7 +374,7 @@ static void add_alternatives(struct image *image)
 			continue;
 		add_parents(image, link);
 		first_time(image, link);
-		newc_symlink(&image->out, link, all.at[i].path, ROOTFS_TIME);
+		newc_symlink(&image->out, link, all.at[i].path, NEWC_TIME);
 		note_library(image, link);
 	}
 	alternatives_free(&all);
@@ -386,17 +386,17 @@ static void add_own(struct image *image)
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
 		add_parents(image, folders[i].path);
 		first_time(image, folders[i].path);
-		newc_directory(&image->out, folders[i].path, folders[i].mode, ROOTFS_TIME);
+		newc_directory(&image->out, folders[i].path, folders[i].mode, NEWC_TIME);
 	}
 	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++) {
 		add_parents(image, links[i].path);
 		first_time(image, links[i].path);
-		newc_symlink(&image->out, links[i].path, links[i].target, ROOTFS_TIME);
+		newc_symlink(&image->out, links[i].path, links[i].target, NEWC_TIME);
 	}
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
 		add_parents(image, files[i].path);
 		first_time(image, files[i].path);
-		newc_file(&image->out, files[i].path, 0644, ROOTFS_TIME, files[i].text,
+		newc_file(&image->out, files[i].path, 0644, NEWC_TIME, files[i].text,
 			  strlen(files[i].text));
 	}
 }
@@ -407,7 +407,7 @@ static void add_library_cache(struct image *image)
 	void *file = ldcache_build(&image->libraries, &size);
 
 	if (first_time(image, "etc/ld.so.cache"))
-		newc_file(&image->out, "etc/ld.so.cache", 0644, ROOTFS_TIME, file, size);
+		newc_file(&image->out, "etc/ld.so.cache", 0644, NEWC_TIME, file, size);
 	free(file);
 }
 
@@ -489,7 +489,7 @@ int rootfs_linux(int fd, int kernel, int out)
 	if (!tar)
 		return -EBADMSG;
 	newc_open(&image, out);
-	newc_directory(&image, ROOTFS_MODULES, 0755, ROOTFS_TIME);
+	newc_directory(&image, ROOTFS_MODULES, 0755, NEWC_TIME);
 	while (!error && (status = archive_read_next_header(tar, &entry)) == ARCHIVE_OK) {
 		const char *path = archive_entry_pathname(entry);
 

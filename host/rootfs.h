@@ -8,9 +8,6 @@
 
 #include <stdbool.h>
 
-/* 2026-01-01 00:00:00 UTC; host/machine.c starts the guest's clock there. */
-enum { ROOTFS_TIME = 1767225600 };
-
 /* Where in the guest PID 1 finds the modules of a Linux kernel, which it loads and removes. */
 #define ROOTFS_MODULES ".tally-modules"
 

@@ -71,7 +71,7 @@ void tree_fail(struct tree *w, const char *fmt, ...)
 /* A folder that nothing has described yet. */
 static void add_folder(struct tree *w, const char *path)
 {
-	newc_directory(w->out, path, 0755, ROOTFS_TIME);
+	newc_directory(w->out, path, 0755, NEWC_TIME);
 	note(w, path, S_IFDIR);
 }
 
@@ -238,7 +238,7 @@ void tree_add(struct tree *w, const struct tree_item *item)
 	struct tree_place *old, *place;
 
 	entry.mtime =
-		item->mtime < 0 || item->mtime > ROOTFS_TIME ? ROOTFS_TIME : (uint32_t)item->mtime;
+		item->mtime < 0 || item->mtime > NEWC_TIME ? NEWC_TIME : (uint32_t)item->mtime;
 	if (!resolve(w, item->path, path)) {
 		tree_fail(w, "/%s cannot be put in place: too long a path, or no folder",
 			  item->path);
@@ -292,7 +292,7 @@ static void add_missing(struct tree *w)
 
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
 		if (!find(w, folders[i].path))
-			newc_directory(w->out, folders[i].path, folders[i].mode, ROOTFS_TIME);
+			newc_directory(w->out, folders[i].path, folders[i].mode, NEWC_TIME);
 	}
 }
 
