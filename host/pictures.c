@@ -105,6 +105,13 @@ static void apply(struct request *request, int option, bool flamegraph, const ch
 	}
 }
 
+/* perf record -q would fail without a word. */
+static void check_number(const char *option, const char *text)
+{
+	if (text && (text[strspn(text, "0123456789")] || !text[strspn(text, "0")]))
+		die(EXIT_USAGE, "%s takes a number from 1, not '%s'", option, text);
+}
+
 static void parse(struct request *request, char **argv, bool flamegraph)
 {
 	const char *name = argv[0];
@@ -128,6 +135,8 @@ static void parse(struct request *request, char **argv, bool flamegraph)
 		die(EXIT_USAGE, "it is either a recording (-i) or a command");
 	if (request->freq && request->count)
 		die(EXIT_USAGE, "it is either --freq or --count");
+	check_number("--freq", request->freq);
+	check_number("--count", request->count);
 	if (!request->command && (request->freq || request->count || request->call_graph))
 		die(EXIT_USAGE,
 		    "--freq, --count and --call-graph go with a command, which follows --");

@@ -273,6 +273,15 @@ got = tally("flamegraph", "-o", "nowhere/page.html", "--", "sh", "-c", "echo beg
 equal("told-before-recording (PIC-BAD)", got, (125, b"", "tally: cannot write nowhere/page.html: No such file or directory\n"))
 got = tally("flamegraph", "-o", "failed.html", "--", "sh", "-c", "./weights alone 20; exit 3")
 report("failing-command (PIC-ONE)", got[0] == 3 and share(stacks(page_data("failed.html")[0]), "fifty") > 10, got)
+got = tally("flamegraph", "--", "not-there")
+report("no-command (PIC-ONE)", got[0] == 127 and "not-there: not found" in got[2], got)
+few, many = (tally("export", "--collapsed", "-o", "-", "-e", "instructions:u", "-c", count, "--", "./weights", "alone", "20")
+             for count in ("20011", "1009"))
+few_total, many_total = (sum(int(line.split()[-1]) for line in got[1].splitlines()) for got in (few, many))
+report("many-samples-are-all-there (PIC-WEIGHT)", abs(few_total - many_total) < few_total // 20 and not many[2],
+       (few_total, many_total, many[2]))
+got = tally("flamegraph", "-o", "left-out.html", "-c", "1", "--", "true")
+report("samples-left-out-are-told (PIC-WEIGHT)", got[0] == 0 and "samples were left out" in got[2], got)
 terminal = Terminal("flamegraph", "-o", "ended.html", "--", "sh", "-c", "echo begun; while :; do :; done")
 terminal.expect("begun")
 terminal.type("\x03")
@@ -280,6 +289,7 @@ report("ctrl-c-ends-and-draws (PIC-ONE)", terminal.expect("ended.html: .*open it
 terminal.end()
 for name, words, sentence in (("no-format", ["export"], "export needs --speedscope"), ("two-formats", ["export", "--firefox", "--collapsed"], "one format at a time"),
                               ("stray-word", ["flamegraph", "perf.data"], "a recording is named with -i"),
+                              ("no-number", ["flamegraph", "-c", "0", "--", "true"], "--count takes a number from 1, not '0'"),
                               ("format-of-export", ["flamegraph", "--firefox"], "flamegraph has no option --firefox")):
     got = tally(*words)
     report(f"usage-{name}", got[0] == 2 and sentence in got[2], got)
