@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cache.h"
 #include "files.h"
 #include "guest.h"
 #include "images.h"
@@ -150,6 +151,18 @@ static void check_version(void)
 		say("QEMU 7.2 or later is needed; this is QEMU %d.%d", major, minor);
 }
 
+/* An image that cannot be read is made anew only if it is not there. */
+static void check_image(const struct machine *machine)
+{
+	char text[TAIL + 1];
+	ssize_t n = pread(machine->console, text, TAIL, 0);
+
+	text[n > 0 ? n : 0] = '\0';
+	if (strstr(text, "the root image is damaged") || strstr(text, "no root image"))
+		say("an image in %s is damaged; remove the folder, and it is made anew",
+		    cache_path());
+}
+
 /* Ends this program as the command ended, so that a shell sees no difference. */
 static void end_by_signal(int number)
 {
@@ -208,6 +221,7 @@ static void finish(const struct machine *machine, const struct outcome *outcome,
 	case ENDED_NO_STATUS:
 		show_logs(machine);
 		check_version();
+		check_image(machine);
 		die(EXIT_TALLY, "the guest ended before the command did");
 	}
 }

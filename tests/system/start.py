@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """Starting: a progress line on a terminal, and a second start that takes no time to speak of."""
+import glob
 import os
 import pty
 import shutil
@@ -8,7 +9,7 @@ import subprocess
 import tempfile
 import time
 
-from harness import TALLY, Terminal, equal, finish, matches, report
+from harness import TALLY, Terminal, equal, finish, matches, report, run
 
 TALLY[0] = os.path.abspath(TALLY[0])
 PROGRAMS = os.path.abspath("build/arm64/tests/system/programs")
@@ -41,6 +42,13 @@ try:
            repr(terminal.text))
     report("it is gone in the end", terminal.expect("^[^\n]*\r\x1b\\[K"), repr(terminal.text))
     equal("the program has run", terminal.end(), (0, True))
+
+    # An image that a disk has lost the end of.
+    for image in glob.glob(os.path.join(folder, "tally", "initrd-*")):
+        os.truncate(image, 8192)
+    status, _, err = run("--root", root, "weights", "alone", "1", env=dict(os.environ, XDG_CACHE_HOME=folder))
+    equal("a damaged image: status", status, 125)
+    matches("a damaged image: what to do", err, f"an image in {folder}/tally is damaged; remove the folder")
 
     # What the scripts do: the last line of a log.
     log = os.path.join(folder, "log")
