@@ -131,7 +131,10 @@ int p9_version(struct p9_super *sb);
 int p9_attach(struct p9_super *sb, u32 fid);
 /* newfid stands for `name` in fid, or for fid's own place if name is NULL. */
 int p9_walk(struct p9_super *sb, u32 fid, u32 newfid, const char *name);
+/* Gives a fid back, without waiting for it to be gone. */
 void p9_clunk(struct p9_super *sb, u32 fid);
+/* The same for an open file that may have been written: when this returns, the server has closed it. */
+void p9_close(struct p9_super *sb, u32 fid);
 int p9_getattr(struct p9_super *sb, u32 fid, struct p9_attr *attr);
 /* P9_SET_* */
 int p9_setattr(struct p9_super *sb, u32 fid, u32 valid, const struct inode *ino, u64 size);

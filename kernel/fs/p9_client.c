@@ -141,6 +141,12 @@ void p9_clunk(struct p9_super *sb, u32 fid)
 	p9_post(&m);
 }
 
+void p9_close(struct p9_super *sb, u32 fid)
+{
+	nr_fids--;
+	(void)tell(sb, TCLUNK, SMALL, "d", fid); /* it is gone whatever the server says */
+}
+
 static u64 get_time(struct p9_msg *m)
 {
 	u64 sec = p9_get64(m), nsec = p9_get64(m);

@@ -38,9 +38,15 @@ int p9_open(struct inode *ino, struct file *f)
 	return 0;
 }
 
+/* A file without a name gives its room on the disk back now, not some time later. */
 void p9_release(struct file *f)
 {
-	p9_clunk(p9_super(f->inode->sb), p9_file_fid(f));
+	struct p9_super *sb = p9_super(f->inode->sb);
+
+	if ((f->flags & O_ACCMODE) == O_RDONLY)
+		p9_clunk(sb, p9_file_fid(f));
+	else
+		p9_close(sb, p9_file_fid(f));
 }
 
 int p9_fsync_file(struct file *f)

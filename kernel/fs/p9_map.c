@@ -155,7 +155,7 @@ void p9_end_pages(struct inode *ino)
 	ASSERT(!node->areas);
 	drop_pages(node);
 	if (node->write_fid != P9_NOFID)
-		p9_clunk(p9_super(ino->sb), node->write_fid);
+		p9_close(p9_super(ino->sb), node->write_fid);
 }
 
 static int make_room(struct p9_node *node, u64 pages)
