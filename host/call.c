@@ -76,7 +76,7 @@ int guest_wait(struct guest_call *call)
 	}
 	child = 0;
 	restore_signals();
-	if (received && WIFSIGNALED(status)) {
+	if (received && (WIFSIGNALED(status) || !call->interruptible)) {
 		signal(received, SIG_DFL);
 		raise(received);
 	}

@@ -3,6 +3,7 @@
 #ifndef HOST_GUEST_H
 #define HOST_GUEST_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "options.h"
@@ -24,6 +25,7 @@ char *guest_build(void);
 struct guest_call {
 	int in, out, err;   /* what it has as descriptors 0, 1 and 2 */
 	const char *folder; /* its current folder, or NULL: ours */
+	bool interruptible; /* a command that Ctrl-C ends has done its work, as perf record has */
 	pid_t pid;
 };
 
@@ -35,7 +37,8 @@ void guest_start(struct guest_call *call, const struct options *options);
 
 /*
  * Waits for its end. Returns the command's exit status, or 128 + N if signal N ended it. Ends this
- * program if a signal that was sent to it has ended the guest.
+ * program if a signal that was sent to it has ended the guest, or the command, whose work is then
+ * half done whatever its status says, unless it is interruptible.
  */
 int guest_wait(struct guest_call *call);
 

@@ -278,7 +278,7 @@ void recording_make(struct recording *recording, const struct options *general, 
 		    char *const *command)
 {
 	struct options options = *general;
-	struct guest_call call = {.in = 0, .out = 1, .err = 2};
+	struct guest_call call = {.in = 0, .out = 1, .err = 2, .interruptible = true};
 	struct line line = {.count = 0};
 	size_t count = 0;
 	int ends[2];

@@ -3,6 +3,7 @@
 """tally budget, as a developer and a CI job use it: recorded once, compared ever after."""
 import os
 import re
+import signal
 import subprocess
 import tempfile
 
@@ -167,6 +168,14 @@ both = [subprocess.Popen([*TALLY, "budget", "-u", "both.txt", "-n", name, "--", 
 equal("two-at-once", [process.wait() for process in both], [0, 0])
 equal("two-at-once-file", sorted(re.findall(r"^\[(.*)\]$", text_of("both.txt"), re.M)), ["one", "two"])
 os.remove("both.txt")
+
+# Ctrl-C, and a command that takes it well: its counts are of half its work, and are not recorded.
+script = "trap 'exit 0' INT; echo begun; while :; do :; done"
+process = subprocess.Popen([*TALLY, "budget", "-u", "half.txt", "--", "sh", "-c", script], start_new_session=True,
+                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+equal("interrupted-began", process.stdout.readline(), b"begun\n")
+os.killpg(process.pid, signal.SIGINT)
+equal("interrupted", (process.wait(), os.path.exists("half.txt")), (-signal.SIGINT, False))
 
 # The examples of docs/ci: YAML, and the shell's lines in it.
 for name in ("github", "gitlab"):
