@@ -88,10 +88,14 @@ static char **perf_command(const struct budget_entry *entry)
  */
 static void add_input(struct options *options, const struct budget_entry *entry)
 {
-	if (!entry->input)
+	struct stat st;
+
+	if (!entry->input || strcmp(entry->input, "/dev/null") == 0)
 		return;
 	if (access(entry->input, R_OK))
 		die(EXIT_TALLY, "cannot read the input %s: %s", entry->input, strerror(errno));
+	if (stat(entry->input, &st) || !S_ISREG(st.st_mode))
+		die(EXIT_TALLY, "the input %s is no regular file", entry->input);
 	texts_add(&options->copies, textf("%s:" INPUT, entry->input));
 	options->input = INPUT;
 }

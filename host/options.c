@@ -201,6 +201,8 @@ static void apply(struct options *options, int option, const char *value)
 		options->share = false;
 		break;
 	case OPT_COPY:
+		if (!*value || *value == ':')
+			die(EXIT_USAGE, "--copy takes PATH[:TO], not '%s'", value);
 		texts_add(&options->copies, value);
 		break;
 	case OPT_ENV:

@@ -139,6 +139,8 @@ with open("b.txt", "w", encoding="utf-8") as file:
     file.write(before.replace("input = bytes", "input = gone"))
 got = budget("b.txt", "cat")
 equal("no-input", (got[0], got[2]), (125, "tally: [cat]: cannot read the input gone: No such file or directory\n"))
+replace("input = gone", "input = /dev/zero")
+equal("no-file-as-input", budget("b.txt", "cat")[2], "tally: [cat]: the input /dev/zero is no regular file\n")
 replace("count page-faults", "count page-faults\ncount")
 got = budget("b.txt")
 report("broken-file", got[0] == 2 and re.fullmatch(r"tally: b.txt, line \d+: .* is neither .*\n", got[2]), got)

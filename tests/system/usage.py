@@ -40,6 +40,7 @@ with tempfile.TemporaryDirectory() as folder:
             ("not-executable", [plain], 126, f"tally: {plain}: permission denied"),
             ("a-folder", [folder], 126, f"tally: {folder}: is a directory"),
             ("not-arm64", [native], 126, f"tally: {native}: is not a program for arm64"),
+            ("copy-nothing", ["--copy", "", "true"], 2, "tally: --copy takes PATH[:TO], not ''"),
             ("copy-missing", ["--copy", missing, "true"], 125,
              f"tally: cannot read {missing}: No such file or directory"),
             ("log-unwritable", ["--log", "/nowhere/log", "true"], 125,
