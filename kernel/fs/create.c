@@ -21,28 +21,45 @@ static int may_make(struct dentry *dir, struct dentry *d)
 	return inode_permission(dir->inode, 3);
 }
 
+/* The same, and d is the caller's to make, until end_make(). */
+static int begin_make(struct dentry *dir, struct dentry *d)
+{
+	int err;
+
+	dentry_claim(d);
+	err = may_make(dir, d);
+	if (err)
+		dentry_unclaim(d);
+	return err;
+}
+
+static int end_make(struct dentry *d, int err)
+{
+	dentry_unclaim(d);
+	return err;
+}
+
 int vfs_create(struct dentry *dir, struct dentry *d, mode_t mode)
 {
-	int err = may_make(dir, d);
+	const struct inode_ops *ops = dir->inode->ops;
+	int err = begin_make(dir, d);
 
 	if (err)
 		return err;
-	if (!dir->inode->ops || !dir->inode->ops->create)
-		return -EACCES;
-	return dir->inode->ops->create(dir->inode, d, S_IFREG | (mode & MODE_PERM));
+	return end_make(d, ops && ops->create ? ops->create(dir->inode, d, S_IFREG | (mode & MODE_PERM))
+					      : -EACCES);
 }
 
 int vfs_mknod(struct dentry *dir, struct dentry *d, mode_t mode, dev_t rdev)
 {
-	int err = may_make(dir, d);
+	const struct inode_ops *ops = dir->inode->ops;
+	int err = begin_make(dir, d);
 
 	if (err)
 		return err;
 	if ((S_ISCHR(mode) || S_ISBLK(mode)) && !fs_capable(CAP_MKNOD))
-		return -EPERM;
-	if (!dir->inode->ops || !dir->inode->ops->mknod)
-		return -EPERM;
-	return dir->inode->ops->mknod(dir->inode, d, mode, rdev);
+		return end_make(d, -EPERM);
+	return end_make(d, ops && ops->mknod ? ops->mknod(dir->inode, d, mode, rdev) : -EPERM);
 }
 
 static mode_t apply_umask(mode_t mode)
@@ -57,13 +74,14 @@ long sys_mkdirat(const u64 a[6])
 
 	if (err)
 		return err;
-	err = may_make(n.dir, n.child);
+	err = begin_make(n.dir, n.child);
 	if (!err) {
 		const struct inode_ops *ops = n.dir->inode->ops;
 		mode_t mode = apply_umask((mode_t)a[2] & 01777);
 
 		err = ops && ops->mkdir ? ops->mkdir(n.dir->inode, n.child, S_IFDIR | mode)
 					: -EPERM;
+		end_make(n.child, err);
 	}
 	name_at_end(&n);
 	return err;
@@ -116,11 +134,12 @@ long sys_symlinkat(const u64 a[6])
 		kfree(target);
 		return err;
 	}
-	err = n.w.want_dir && !n.child->inode ? -ENOENT : may_make(n.dir, n.child);
+	err = n.w.want_dir && !n.child->inode ? -ENOENT : begin_make(n.dir, n.child);
 	if (!err) {
 		const struct inode_ops *ops = n.dir->inode->ops;
 
 		err = ops && ops->symlink ? ops->symlink(n.dir->inode, n.child, target) : -EPERM;
+		end_make(n.child, err);
 	}
 	name_at_end(&n);
 	kfree(target);
@@ -130,15 +149,17 @@ long sys_symlinkat(const u64 a[6])
 static int do_link(struct dentry *old, struct name_at *n)
 {
 	const struct inode_ops *ops = n->dir->inode->ops;
-	int err = n->w.want_dir && !n->child->inode ? -ENOENT : may_make(n->dir, n->child);
+	int err = n->w.want_dir && !n->child->inode ? -ENOENT : begin_make(n->dir, n->child);
 
 	if (err)
 		return err;
 	if (old->sb != n->dir->sb)
-		return -EXDEV;
-	if (S_ISDIR(old->inode->mode) || !ops || !ops->link)
-		return -EPERM;
-	return ops->link(n->dir->inode, n->child, old->inode);
+		err = -EXDEV;
+	else if (S_ISDIR(old->inode->mode) || !ops || !ops->link)
+		err = -EPERM;
+	else
+		err = ops->link(n->dir->inode, n->child, old->inode);
+	return end_make(n->child, err);
 }
 
 long sys_linkat(const u64 a[6])

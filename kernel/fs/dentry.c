@@ -110,6 +110,33 @@ struct dentry *dentry_find(struct dentry *parent, const char *name, size_t len)
 	return d ? dentry_get(d) : NULL;
 }
 
+static struct waitq claims; /* of all dentries: few are waited for */
+
+void dentry_claim(struct dentry *d)
+{
+	wait_event(&claims, !d->claimed);
+	d->claimed = true;
+}
+
+void dentry_unclaim(struct dentry *d)
+{
+	d->claimed = false;
+	if (claims.head)
+		wake_up(&claims);
+}
+
+/* A name that the tree has. Somebody may be about to find out whether it is there. */
+static struct dentry *find_known(struct dentry *dir, const char *name, size_t len)
+{
+	struct dentry *d = dentry_find(dir, name, len);
+
+	if (d && d->claimed) {
+		dentry_claim(d);
+		dentry_unclaim(d);
+	}
+	return d;
+}
+
 struct dentry *dentry_lookup(struct dentry *dir, const char *name, size_t len, bool negative)
 {
 	const struct inode_ops *ops = dir->inode->ops;
@@ -118,7 +145,7 @@ struct dentry *dentry_lookup(struct dentry *dir, const char *name, size_t len, b
 
 	if (len > NAME_MAX)
 		return ERR_PTR(-ENAMETOOLONG);
-	d = dentry_find(dir, name, len);
+	d = find_known(dir, name, len);
 	if (d && d->inode && ops && ops->revalidate && !ops->revalidate(dir->inode, d)) {
 		dentry_drop(d);
 		dentry_put(d);
@@ -135,8 +162,11 @@ struct dentry *dentry_lookup(struct dentry *dir, const char *name, size_t len, b
 	d = dentry_alloc(dir, name, len);
 	if (!d)
 		return ERR_PTR(-ENOMEM);
-	if (ops && ops->lookup)
+	if (ops && ops->lookup) {
+		dentry_claim(d);
 		err = ops->lookup(dir->inode, d);
+		dentry_unclaim(d);
+	}
 	if (!err || (err == -ENOENT && negative))
 		return d;
 	dentry_put(d);

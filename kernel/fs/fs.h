@@ -54,6 +54,12 @@ dev_t anon_dev(void); /* a new st_dev without a device */
 /* dentry.c */
 struct dentry *dentry_alloc(struct dentry *parent, const char *name, size_t len);
 /* A child by name: from the tree or the file system. `negative`: a name that is not there is a negative dentry. */
+/*
+ * Waits until nobody else looks the name up or makes something there, and keeps others from it until
+ * dentry_unclaim(): a file system may sleep over it. The caller has a reference. Not recursive.
+ */
+void dentry_claim(struct dentry *d);
+void dentry_unclaim(struct dentry *d);
 struct dentry *dentry_lookup(struct dentry *dir, const char *name, size_t len, bool negative);
 struct dentry *dentry_add_borrowed(struct dentry *parent, const char *name, size_t len,
 				   struct inode *ino);

@@ -127,8 +127,25 @@ int vfs_open(struct dentry *d, u32 flags, struct file **out)
 	return err;
 }
 
+/*
+ * What was not there when it was looked for. Somebody may have been faster: another task, then d has an
+ * inode now, or the host, then d is out of date.
+ */
+static int create_here(struct walk *w, struct dentry *d, u32 flags, mode_t mode, struct file **out)
+{
+	int err = vfs_create(w->d, d, mode & ~(current->fs ? current->fs->umask : 0));
+
+	if (!err)
+		return open_dentry(d, flags, out);
+	if (err != -EEXIST || (flags & O_EXCL))
+		return err;
+	if (!d->inode)
+		dentry_drop(d);
+	return -EAGAIN;
+}
+
 /* The last component of an open with O_CREAT. 1: it was a link, walk on. */
-static int create_last(struct walk *w, u32 flags, mode_t mode, struct file **out)
+static int try_create_last(struct walk *w, u32 flags, mode_t mode, struct file **out)
 {
 	struct dentry *d;
 	int err;
@@ -141,9 +158,7 @@ static int create_last(struct walk *w, u32 flags, mode_t mode, struct file **out
 	if (IS_ERR(d))
 		return (int)PTR_ERR(d);
 	if (!d->inode) {
-		err = vfs_create(w->d, d, mode & ~(current->fs ? current->fs->umask : 0));
-		if (!err)
-			err = open_dentry(d, flags, out);
+		err = create_here(w, d, flags, mode, out);
 	} else if (flags & O_EXCL) {
 		err = -EEXIST;
 	} else if (S_ISLNK(d->inode->mode) && !(flags & O_NOFOLLOW)) {
@@ -156,6 +171,17 @@ static int create_last(struct walk *w, u32 flags, mode_t mode, struct file **out
 	}
 	dentry_put(d);
 	return err;
+}
+
+#define MOST_TRIES 10 /* names that come and go as fast as that are not worth more */
+
+static int create_last(struct walk *w, u32 flags, mode_t mode, struct file **out)
+{
+	int err = -EAGAIN;
+
+	for (unsigned tries = 0; err == -EAGAIN && tries < MOST_TRIES; tries++)
+		err = try_create_last(w, flags, mode, out);
+	return err == -EAGAIN ? -EEXIST : err;
 }
 
 static int open_tmpfile(struct walk *w, u32 flags, mode_t mode, struct file **out)

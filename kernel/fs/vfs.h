@@ -142,6 +142,7 @@ struct dentry {
 	struct super *sb;
 	struct super *mounted;	/* what covers it */
 	bool unlinked;
+	bool claimed;		/* somebody finds out what is there, or makes something; see dentry_claim() */
 	bool name_borrowed;	/* name lies in memory that stays: not freed */
 	u64 cookie;		/* position in its directory, grows with each addition */
 	UT_hash_handle hh;

@@ -83,6 +83,16 @@ try:
     status, out, err = run("true", cwd=folder, options=["--copy", f"/etc/hostname:{folder}/x"])
     equal("copy-into-the-shared-folder", (status, "shared folder" in err), (2, True))
 
+    # Several processes at the same names, which only the host knows: on one CPU and on four.
+    for cpus in ("1", "4"):
+        out = shell("mkdir race && cd race && for i in $(seq 100); do echo >f$i; done; "
+                    "for p in 1 2 3 4; do (for i in $(seq 100); do : <f$i; done) & done; wait; "
+                    "for p in 1 2 3 4; do (for i in $(seq 50); do printf x >>l$i; done) & done; wait; cat l* | wc -c; "
+                    "for p in 1 2 3 4; do (for i in $(seq 20); do mkdir d$i 2>/dev/null && echo made; done) & done | wc -l; wait",
+                    options=["--smp", cpus])[1].split()
+        equal(f"several at the same names, {cpus} CPUs", out, ["200", "20"])
+        shutil.rmtree(path("race"))
+
     # Exact all the same.
     if KERNEL == "tally":
         command = ["perf", "stat", "-x,", "-e", "instructions:u", "./weights", "alone", "20"]
