@@ -226,6 +226,19 @@ static struct budget_entry *entry_of_command(struct budget *budget, const struct
 	return entry;
 }
 
+/* perf stat that has counted nothing says why by its status; 0 and others are no answer. */
+static int status_of_nothing(int status)
+{
+	switch (status) {
+	case 129: /* its own command line: the events */
+		return EXIT_USAGE;
+	case 255: /* the command could not be started, which it has said */
+		return EXIT_NOT_FOUND;
+	default:
+		return status ? status : EXIT_TALLY;
+	}
+}
+
 /* Runs one entry, and compares or records. Returns the status it ends with. */
 static int take(const struct request *request, struct budget_entry *entry,
 		const struct options *general)
@@ -238,8 +251,8 @@ static int take(const struct request *request, struct budget_entry *entry,
 		say("%s: signal %d (%s) has ended the command, so nothing is %s", entry->name,
 		    figures.signal, strsignal(figures.signal), done);
 	} else if (!figures.nr_counts) {
-		say("%s: perf stat has counted nothing; its status is %d", entry->name, status);
-		status = status ? status : EXIT_TALLY;
+		say("%s: nothing was counted, and so nothing is %s", entry->name, done);
+		status = status_of_nothing(status);
 	} else if (status) {
 		say("%s: the command has failed with status %d, so nothing is %s", entry->name,
 		    status, done);

@@ -107,6 +107,8 @@ got = budget("-u", "-n", "none", "b.txt", "--", "./not-there")
 report("no-command", got[0] not in (0, 100) and "No such file" in got[2], got)
 got = budget("-u", "-e", "nonsense", "-n", "none", "b.txt", "--", "true")
 report("no-event", got[0] not in (0, 100) and "nonsense" in got[2], got)
+equal("a command that is not there", budget("-u", "b.txt", "--", "./nothing")[0], 127)
+equal("an event that does not exist", budget("-u", "b.txt", "-e", "nonsense", "--", "./grows")[0], 2)
 equal("failures-keep-the-file", text_of(), before)
 
 # Input is a file's, output is binary, options are kept.
