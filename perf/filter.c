@@ -52,14 +52,6 @@ struct perf_filter {
 	struct node nodes[];
 };
 
-static const struct perf_trace_field common_fields[] = {
-	{"unsigned short", "common_type", 0, 2, 0, false, false},
-	{"unsigned char", "common_flags", 2, 1, 0, false, false},
-	{"unsigned char", "common_preempt_count", 3, 1, 0, false, false},
-	{"int", "common_pid", 4, 4, 0, true, false},
-	{0},
-};
-
 /* ------------------------------------------------------------------- words */
 
 struct parser {
@@ -222,7 +214,7 @@ static struct node *parse_compare(struct parser *parser)
 
 	if (!get_word(parser, &word))
 		return NULL;
-	node->field = find_field(common_fields, &word);
+	node->field = find_field(perf_trace_header_fields, &word);
 	if (!node->field)
 		node->field = find_field(parser->tracepoint->fields, &word);
 	if (!node->field || !get_operator(parser, &node->op))

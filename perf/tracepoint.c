@@ -23,6 +23,14 @@ static struct port_mutex registering;
 
 /* -------------------------------------------------------------- the places */
 
+const struct perf_trace_field perf_trace_header_fields[] = {
+	{"unsigned short", "common_type", 0, 2, 0, false, false},
+	{"unsigned char", "common_flags", 2, 1, 0, false, false},
+	{"unsigned char", "common_preempt_count", 3, 1, 0, false, false},
+	{"int", "common_pid", 4, 4, 0, true, false},
+	{0},
+};
+
 struct perf_tracepoint *perf_tracepoint_next(struct perf_tracepoint *tracepoint)
 {
 	return atomic_load(tracepoint ? &tracepoint->next : &first);
@@ -197,5 +205,6 @@ void perf_trace(struct perf_tracepoint *tracepoint, struct perf_trace_header *re
 			perf_overflow_count(event, count, NULL, 0);
 	}
 	cpu->site.ip = 0;
+	cpu->raw = (struct perf_raw){0}; /* it is the caller's again */
 	port_irq_restore(irq);
 }

@@ -26,6 +26,12 @@ static void show_field(struct seq *s, const struct perf_trace_field *field)
 		   field->name, length, field->offset, field->size, field->is_signed);
 }
 
+static void show_fields(struct seq *s, const struct perf_trace_field *fields)
+{
+	for (; fields->name; fields++)
+		show_field(s, fields);
+}
+
 static bool begins_with(const char *text, const char *prefix)
 {
 	return !strncmp(text, prefix, strlen(prefix));
@@ -70,20 +76,12 @@ static void show_print(struct seq *s, const struct perf_trace_field *fields)
 
 static int show_format(struct seq *s, void *arg)
 {
-	static const struct perf_trace_field common[] = {
-		{"unsigned short", "common_type", 0, 2, 0, false, false},
-		{"unsigned char", "common_flags", 2, 1, 0, false, false},
-		{"unsigned char", "common_preempt_count", 3, 1, 0, false, false},
-		{"int", "common_pid", 4, 4, 0, true, false},
-	};
 	const struct perf_tracepoint *point = arg;
 
 	seq_printf(s, "name: %s\nID: %u\nformat:\n", point->name, point->id);
-	for (size_t i = 0; i < ARRAY_SIZE(common); i++)
-		show_field(s, &common[i]);
+	show_fields(s, perf_trace_header_fields);
 	seq_printf(s, "\n");
-	for (const struct perf_trace_field *f = point->fields; f->name; f++)
-		show_field(s, f);
+	show_fields(s, point->fields);
 	if (point->print)
 		seq_printf(s, "\nprint fmt: %s\n", point->print);
 	else

@@ -35,6 +35,9 @@ struct perf_trace_field {
 	bool is_string; /**< an array of char with a NUL in it */
 };
 
+/** The fields of the header, ended as any list of fields. */
+extern const struct perf_trace_field perf_trace_header_fields[];
+
 /**
  * struct perf_tracepoint - one place. Filled in by the kernel, given to
  * perf_tracepoint_register(), and then part of the core for good.
