@@ -19,7 +19,6 @@
 #define WANTED 2u /* the first of the queue is impatient: nobody may overtake it */
 #define ASLEEP 4u /* the first of the queue has to be woken */
 
-#define SPINS	 300 /* looks before sleeping */
 #define PATIENCE (200 * NSEC_PER_USEC)
 
 static struct {
@@ -45,20 +44,7 @@ static bool is_first(u32 ticket)
 
 static void wait_to_be_first(u32 ticket)
 {
-	bool *asleep = &big.asleep[cpu_id()];
-
-	for (u32 spins = 0; !is_first(ticket); spins++) {
-		if (spins < SPINS) {
-			cpu_relax();
-			continue;
-		}
-		irq_disable();
-		__atomic_store_n(asleep, true, __ATOMIC_SEQ_CST);
-		if (!is_first(ticket))
-			arch_cpu_idle();
-		__atomic_store_n(asleep, false, __ATOMIC_RELAXED);
-		irq_enable();
-	}
+	wait_for_other_cpu(&big.asleep[cpu_id()], is_first(ticket));
 }
 
 /* The first of the queue sleeps until the holder lets go. */

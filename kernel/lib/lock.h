@@ -46,6 +46,29 @@ static inline void spin_unlock_irqrestore(struct spinlock *l, u64 f)
 	irq_restore(f);
 }
 
+/*
+ * Waits for another CPU to make `condition` true: looks for a while, then sleeps until an interrupt, since
+ * spinning would keep the host from running the CPU that is waited for. *asleep is true while it may
+ * sleep: whoever makes the condition true then sends an interrupt. All of that is sequentially
+ * consistent. Interrupts on; they are served.
+ */
+#define SPINS 300 /* looks before sleeping */
+#define wait_for_other_cpu(asleep, condition)                                    \
+	do {                                                                     \
+		for (u32 __spins = 0; !(condition); __spins++) {                 \
+			if (__spins < SPINS) {                                   \
+				cpu_relax();                                     \
+				continue;                                        \
+			}                                                        \
+			irq_disable();                                           \
+			__atomic_store_n((asleep), true, __ATOMIC_SEQ_CST);      \
+			if (!(condition))                                        \
+				arch_cpu_idle();                                 \
+			__atomic_store_n((asleep), false, __ATOMIC_RELAXED);     \
+			irq_enable();                                            \
+		}                                                                \
+	} while (0)
+
 /* The big lock (lib/lock.c). Called with interrupts on; remote calls are served while spinning. Not recursive. */
 void big_lock(void);
 void big_unlock(void);

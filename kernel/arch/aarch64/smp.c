@@ -18,8 +18,6 @@
 #include "proc/turn.h"
 #include <utlist.h>
 
-#define SPINS 300 /* looks before sleeping */
-
 struct call {
 	void (*fn)(void *arg);
 	void *arg;
@@ -83,24 +81,6 @@ static bool is_done(const struct call *c)
 	return __atomic_load_n(&c->done, __ATOMIC_SEQ_CST);
 }
 
-static void wait_until_done(const struct call *c)
-{
-	bool *asleep = &queue[c->caller].asleep;
-
-	for (u32 spins = 0; !is_done(c); spins++) {
-		if (spins < SPINS) {
-			cpu_relax();
-			continue;
-		}
-		irq_disable();
-		__atomic_store_n(asleep, true, __ATOMIC_SEQ_CST);
-		if (!is_done(c))
-			arch_cpu_idle();
-		__atomic_store_n(asleep, false, __ATOMIC_RELAXED);
-		irq_enable(); /* what woke us is handled here */
-	}
-}
-
 int smp_call(unsigned cpu, void (*fn)(void *), void *arg)
 {
 	struct call c = {.fn = fn, .arg = arg, .caller = cpu_id()};
@@ -126,7 +106,7 @@ int smp_call(unsigned cpu, void (*fn)(void *), void *arg)
 		return 0;
 	}
 	smp_send_call(cpu);
-	wait_until_done(&c);
+	wait_for_other_cpu(&queue[c.caller].asleep, is_done(&c));
 	return 0;
 }
 
