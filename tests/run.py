@@ -98,7 +98,7 @@ def conformance(machine, options, names, limit=JOB_LIMIT):
 
 
 def full(machine):
-    """As much of everything as issues ask for: half an hour."""
+    """As much of everything as there is patience for."""
     return conformance(f"{machine}, in full", [*MACHINES[machine], "--env", "PERF_SMP_FULL=1"],
                        WITH_CPUS, FULL_LIMIT)
 
