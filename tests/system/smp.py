@@ -40,6 +40,7 @@ for mode, extra, event in (("exact", [], "instructions"), ("parallel", ["--no-ex
 # Exact among others, on one CPU and on four that are all busy, and with input that comes meanwhile.
 measured = f"perf stat -x, -e instructions:u {WEIGHTS} alone 50"
 alone = run("sh", "-c", f"{measured}; :")[2]
+report("alone: as many as the loops have", 10_000_000 < dict(column(alone)).get("instructions:u", 0) < 10_100_000, alone)
 for options in ([], SMP):
     beside = run("sh", "-c", "for i in 1 2 3 4 5; do while :; do :; done & done; (while sleep 0.001; do :; done) & "
                  f"{measured}; :", options=options)[2]
